@@ -1,0 +1,34 @@
+"""The few exceptions of the package, each a subclass of a built-in one.
+
+Every message says what was found, what was expected, and what to do about it.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "FactError",
+    "LayerError",
+    "OutsideNewJerseyError",
+    "RulebookError",
+    "SiteError",
+]
+
+
+class SiteError(ValueError):
+    """What the user typed or sent cannot be read as a site."""
+
+
+class OutsideNewJerseyError(SiteError):
+    """The site was understood, and lies outside New Jersey."""
+
+
+class FactError(ValueError):
+    """A stated fact has an unknown name or a value that does not fit it."""
+
+
+class LayerError(ValueError):
+    """A layer or its manifest is missing, damaged, or not what the manifest says."""
+
+
+class RulebookError(ValueError):
+    """A rulebook does not follow the format, or was asked about a date that it does not cover."""

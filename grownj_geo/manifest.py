@@ -1,0 +1,141 @@
+"""Manifests: what a layer is, who publishes it, how good its lines are, and where it can lie at all."""
+
+from __future__ import annotations
+
+from datetime import date  # noqa: TC003 - pydantic reads annotations at run time
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from grownj_geo.errors import LayerError
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
+__all__ = ["Extent", "Manifest", "Status", "load_manifests"]
+
+Status = Literal[
+    "confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found"
+]
+"""How well something is known, strongest first. Anything below `derived` is shown wherever it is used."""
+
+MunCode = Annotated[str, Field(pattern=r"^\d{4}$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Extent(_Strict):
+    """Where features of a layer can lie at all: negative evidence while the layer is not loaded.
+
+    Exactly one of the fields is given. A site that is surely outside the extent is outside the layer.
+    """
+
+    statewide: Literal[True] | None = None
+    counties: tuple[str, ...] | None = None
+    municipalities: tuple[MunCode, ...] | None = None
+    designation: str | None = None
+    within: str | None = None
+    status: Status = "confirmed"
+    source: str | None = None
+    note: str | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Extent:
+        given = [n for n in ("statewide", "counties", "municipalities", "designation", "within") if getattr(self, n)]
+        if len(given) != 1:
+            raise ValueError(
+                "an extent gives exactly one of statewide, counties, municipalities, designation, within; "
+                f"found {given or 'none'}"
+            )
+        return self
+
+
+class CodedField(_Strict):
+    """A field that the rules use: the publisher's name for it, and what its values mean."""
+
+    source_field: str
+    values: dict[str, str] = Field(default_factory=dict)
+    note: str | None = None
+
+
+class Manifest(_Strict):
+    """What the project knows of one layer, whether it ships or not.
+
+    Distances are feet, dates are days. `accuracy_ft` includes the metre between WGS84 and NAD83.
+    """
+
+    id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+    title: str
+    description: str
+    publisher: str
+    kind: Literal["polygon", "point", "line", "table"]
+    ships: bool
+    file: str | None = None
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
+    source: str
+    source_url: str | None = None
+    edition: date | None = None
+    valid_from: date | None = None
+    valid_until: date | None = None
+    accuracy_ft: Annotated[float, Field(ge=0)] | None = None
+    accuracy_source: str | None = None
+    line_policy: Literal["undetermined", "covering"] = "undetermined"
+    least_features: Annotated[int, Field(ge=1)] = 1
+    key_field: str | None = None
+    name_field: str | None = None
+    uncertainty_field: str | None = None
+    bound_field: str | None = None
+    from_field: str | None = None
+    until_field: str | None = None
+    fields: dict[str, CodedField] = Field(default_factory=dict)
+    required_fields: tuple[str, ...] = ()
+    extent: Extent
+    terms: str
+    how_to_load: str
+    status: Status
+    status_note: str | None = None
+    cautions: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _shipped_has_file(self) -> Manifest:
+        if self.ships and not (self.file and self.sha256):
+            raise ValueError("a layer that ships names its file and the file's sha256")
+        if not self.ships and (self.file or self.sha256):
+            raise ValueError("a layer that does not ship has neither file nor sha256")
+        return self
+
+
+def _read(path: Traversable) -> Manifest:
+    try:
+        return Manifest.model_validate(yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader))  # noqa: S506 - a safe loader
+    except yaml.YAMLError as error:
+        raise LayerError(f"The manifest {path.name} is not readable YAML: {error}. Reinstall the package.") from error
+    except ValidationError as error:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'top level'}: {e['msg']}" for e in error.errors())
+        raise LayerError(f"The manifest {path.name} does not follow the format: {problems}.") from error
+
+
+@lru_cache(maxsize=1)
+def load_manifests() -> dict[str, Manifest]:
+    """Return every manifest of the package by layer id, in order of id.
+
+    Raises
+    ------
+    LayerError
+        If a manifest is not readable, does not follow the format, or its file is not named after its id.
+    """
+    found: dict[str, Manifest] = {}
+    folder = resources.files("grownj_geo") / "manifests"
+    for path in sorted(folder.iterdir(), key=lambda p: p.name):
+        if not path.name.endswith(".yaml"):
+            continue
+        manifest = _read(path)
+        if path.name != f"{manifest.id}.yaml":
+            raise LayerError(f"The manifest {path.name} has the id {manifest.id!r}; expected its file's name.")
+        found[manifest.id] = manifest
+    return found
