@@ -1,0 +1,89 @@
+"""Lists of municipalities: who is designated what, between which days, by which source."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date
+from typing import TYPE_CHECKING
+
+from grownj_geo.errors import RulebookError
+
+if TYPE_CHECKING:
+    from grownj_geo.atlas import Atlas
+
+__all__ = ["Listing", "listing_holds", "listings"]
+
+
+@dataclass(frozen=True)
+class Listing:
+    """One municipality on one list.
+
+    Attributes
+    ----------
+    starts, starts_latest
+        The designation began between these two days; None where the day is not known or precedes all use.
+    ends
+        The first day on which it no longer holds; None while it holds.
+    """
+
+    mun_code: str
+    name: str
+    list: str
+    status: str
+    source: str
+    starts: date | None
+    starts_latest: date | None
+    ends: date | None
+
+
+def listings(atlas: Atlas, name: str) -> dict[str, Listing] | None:
+    """Return one list by municipal code, or None where the table of designations cannot be used.
+
+    Raises
+    ------
+    RulebookError
+        If there is no list of that name.
+    """
+    layer = atlas.layer("designations")
+    if layer is None:
+        return None
+    rows = layer.select((("designation", (name,)),))
+    if not len(rows):
+        known = ", ".join(sorted(set(layer.columns["designation"])))
+        raise RulebookError(f"There is no list of municipalities named {name!r}; there are {known}.")
+    found = [
+        Listing(
+            mun_code=layer.value("mun_code", i),
+            name=layer.value("mun_label", i),
+            list=name,
+            status=layer.value("status", i),
+            source=layer.value("source", i),
+            starts=_day(layer.value("from_earliest", i)),
+            starts_latest=_day(layer.value("from_latest", i)),
+            ends=_day(layer.value("until_exclusive", i)),
+        )
+        for i in map(int, rows)
+    ]
+    return {row.mun_code: row for row in found}
+
+
+def listing_holds(row: Listing, as_of: date) -> bool | None:
+    """Return whether a designation holds on a day; None between the first and the last day it may begin.
+
+    Examples
+    --------
+    >>> row = Listing("0102", "Atlantic City", "gsgz", "confirmed", "S", date(2014, 10, 14), date(2014, 10, 24), None)
+    >>> [listing_holds(row, date(2014, 10, day)) for day in (13, 20, 24)]
+    [False, None, True]
+    """
+    if row.ends is not None and as_of >= row.ends:
+        return False
+    if row.starts is not None and as_of < row.starts:
+        return False
+    if row.starts_latest is not None and as_of < row.starts_latest:
+        return None
+    return True
+
+
+def _day(text: str) -> date | None:
+    return date.fromisoformat(text) if text else None

@@ -1,0 +1,284 @@
+"""The engine: a rulebook's categories computed for any number of sites at once.
+
+Binding fixes the day and the readings and yields a tree of clauses. Evaluating gives every clause three
+outcomes (the answer, the answer if what is near a line fell where it leans, the answer without
+assumptions), the margin in feet and the causes of what is undetermined. No category is computed twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grownj_geo.errors import RulebookError
+from grownj_geo.logic import Cause
+from grownj_geo.rulebook import (
+    AllNode,
+    AnyNode,
+    CategoryNode,
+    Day,
+    Node,
+    NotNode,
+    Rulebook,
+    children_of,
+    operator_of,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.leaves import Leaves
+    from grownj_geo.manifest import Status
+
+__all__ = ["BoundRulebook", "Clause", "Evaluation", "Values", "bind", "day_reached"]
+
+ANSWER, LEANING, STRICT = 0, 1, 2
+"""The rows of a clause's outcomes."""
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What one clause comes to for n sites.
+
+    Attributes
+    ----------
+    outcomes
+        Shape (3, n): the answer; the answer if what is near a line falls where it leans; the answer without
+        assumptions. 1 is yes, -1 no, 0 undetermined.
+    margin_ft
+        Shape (n,): feet by which the deciding line is missed (negative) or cleared; NaN where no line decides.
+    causes
+        Shape (n,): flags of `Cause` where the answer is undetermined, else 0.
+    """
+
+    outcomes: NDArray[np.int8]
+    margin_ft: NDArray[np.float64]
+    causes: NDArray[np.int32]
+
+    @classmethod
+    def constant(cls, n: int, value: int, *, cause: Cause = Cause(0), leaning: int | None = None) -> Values:
+        """Return the same outcome for every site."""
+        outcomes = np.full((3, n), value, dtype=np.int8)
+        if leaning is not None:
+            outcomes[LEANING] = leaning
+        return cls(outcomes, np.full(n, np.nan), np.full(n, int(cause), dtype=np.int32))
+
+
+@dataclass(frozen=True, eq=False)
+class Clause:
+    """One clause of a rulebook with its day and readings fixed.
+
+    Attributes
+    ----------
+    path
+        Unique place in the rulebook, such as ``"port_district.1"``.
+    in_force
+        ``"yes"``, ``"no"``, or ``"unsure"`` where the first or last day is only known to lie in a span.
+    chosen
+        Whether the readings that it depends on are the chosen ones.
+    """
+
+    path: str
+    node: Node
+    operator: str
+    children: tuple[Clause, ...]
+    citation: str
+    in_force: str
+    chosen: bool
+    status: Status | None
+
+    @property
+    def counts(self) -> bool:
+        """Whether the clause takes part in the answer."""
+        return self.chosen and self.in_force != "no"
+
+    def walk(self) -> Iterator[Clause]:
+        """Yield the clause and all clauses below it, in order."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+@dataclass(frozen=True, eq=False)
+class BoundRulebook:
+    """A rulebook for one day and one set of readings."""
+
+    rulebook: Rulebook
+    as_of: date
+    readings: Mapping[str, str]
+    clauses: Mapping[str, Clause]
+
+    def parameter(self, name: str) -> float:
+        """Return a numeric parameter's value on the day."""
+        value = self.rulebook.parameters[name].at(self.as_of).value
+        if isinstance(value, tuple):
+            raise RulebookError(f"The parameter {name} is a list; expected a figure.")
+        return value
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return a list parameter's values on the day."""
+        value = self.rulebook.parameters[name].at(self.as_of).value
+        if not isinstance(value, tuple):
+            raise RulebookError(f"The parameter {name} is a figure; expected a list.")
+        return value
+
+
+def bind(rulebook: Rulebook, *, as_of: date, readings: Mapping[str, str]) -> BoundRulebook:
+    """Fix the day and the readings of a rulebook.
+
+    Parameters
+    ----------
+    rulebook
+        A checked rulebook.
+    as_of
+        A day that the rulebook covers.
+    readings
+        Chosen option by ambiguity id.
+
+    Raises
+    ------
+    RulebookError
+        If the rulebook does not cover the day.
+    """
+    rulebook.check_day(as_of)
+    clauses = {
+        category.id: _bind(category.rule, category.id, category.citation, as_of, readings)
+        for category in rulebook.categories
+    }
+    return BoundRulebook(rulebook, as_of, readings, clauses)
+
+
+def _bind(node: Node, path: str, citation: str, as_of: date, readings: Mapping[str, str]) -> Clause:
+    citation = node.citation or citation
+    return Clause(
+        path,
+        node,
+        operator_of(node),
+        tuple(
+            _bind(child, f"{path}.{child.id or number}", citation, as_of, readings)
+            for number, child in enumerate(children_of(node), start=1)
+        ),
+        citation,
+        _in_force(node.from_, node.until, as_of),
+        all(readings.get(reading) == option for reading, option in node.when.items()),
+        node.status,
+    )
+
+
+def _in_force(start: Day | None, end: Day | None, as_of: date) -> str:
+    begun = day_reached(start, as_of) if start is not None else "yes"
+    ended = day_reached(end, as_of) if end is not None else "no"
+    if begun == "no" or ended == "yes":
+        return "no"
+    return "yes" if begun == "yes" and ended == "no" else "unsure"
+
+
+def day_reached(day: Day, as_of: date) -> str:
+    """Return whether a day has come: ``"yes"``, ``"no"``, or ``"unsure"`` inside an uncertain span."""
+    if isinstance(day, date):
+        return "yes" if as_of >= day else "no"
+    return "yes" if as_of >= day.latest else "no" if as_of < day.earliest else "unsure"
+
+
+@dataclass
+class Evaluation:
+    """The categories of a bound rulebook for one table of sites, computed as they are asked for.
+
+    Parameters
+    ----------
+    bound
+        The rulebook.
+    leaves
+        Computes the clauses that look at the world: layers, lists, facts.
+    keep
+        Keep every clause's values, for explanation. Costs memory with many sites.
+    """
+
+    bound: BoundRulebook
+    leaves: Leaves
+    keep: bool = True
+    clause_values: dict[str, Values] = field(default_factory=dict)
+    _categories: dict[str, Values] = field(default_factory=dict)
+    _open: set[str] = field(default_factory=set)
+
+    def category(self, category_id: str) -> Values:
+        """Return a category's values.
+
+        Raises
+        ------
+        RulebookError
+            If the rulebook has no such category.
+        """
+        found = self._categories.get(category_id)
+        if found is None:
+            if category_id not in self.bound.clauses:
+                self.bound.rulebook.category(category_id)
+            found = self._categories[category_id] = self._value(self.bound.clauses[category_id])
+        return found
+
+    def _value(self, clause: Clause) -> Values:
+        node = clause.node
+        if isinstance(node, AnyNode):
+            result = _combine(self._parts(clause), self.leaves.n, strongest=True)
+        elif isinstance(node, AllNode):
+            result = _combine(self._parts(clause), self.leaves.n, strongest=False)
+        elif isinstance(node, NotNode):
+            result = _negated(self._value(clause.children[0]))
+        elif isinstance(node, CategoryNode):
+            result = self.category(node.category)
+        else:
+            result = self.leaves.value(clause)
+        if self.keep:
+            self.clause_values[clause.path] = result
+        return result
+
+    def _parts(self, clause: Clause) -> list[Values]:
+        """Return the values of the clauses that count; one that is only perhaps in force decides nothing."""
+        parts = []
+        for child in clause.children:
+            if not child.counts:
+                continue
+            value = self._value(child)
+            parts.append(value if child.in_force == "yes" else _perhaps(value, isinstance(clause.node, AnyNode)))
+        return parts
+
+
+def _combine(parts: list[Values], n: int, *, strongest: bool) -> Values:
+    if not parts:
+        # Nothing in force: an empty "any" is no, an empty "all" is yes.
+        return Values.constant(n, -1 if strongest else 1)
+    if len(parts) == 1:
+        return parts[0]
+    choose = np.maximum if strongest else np.minimum
+    outcomes = parts[0].outcomes
+    for part in parts[1:]:
+        outcomes = choose(outcomes, part.outcomes)
+    answer = outcomes[ANSWER]
+    nearest = np.fmax if strongest else np.fmin
+    margin = np.full(n, np.nan)
+    causes = np.zeros(n, dtype=np.int32)
+    unaided = np.zeros(n, dtype=bool)
+    for part in parts:
+        same = part.outcomes[ANSWER] == answer
+        margin = nearest(margin, np.where(same, part.margin_ft, np.nan))
+        causes |= np.where(answer == 0, part.causes, 0)
+        # A clause that decides by itself, with no line in sight, leaves no margin to report.
+        unaided |= same & np.isnan(part.margin_ft) & (answer == (1 if strongest else -1))
+    margin[unaided] = np.nan
+    return Values(outcomes, margin, causes)
+
+
+def _negated(value: Values) -> Values:
+    return Values(np.negative(value.outcomes), np.negative(value.margin_ft), value.causes)
+
+
+def _perhaps(value: Values, in_any: bool) -> Values:  # noqa: FBT001
+    choose = np.minimum if in_any else np.maximum
+    outcomes = choose(value.outcomes, np.int8(0))
+    unsure = (outcomes[ANSWER] == 0).astype(np.int32) * int(Cause.LIST_UNKNOWN)
+    return replace(value, outcomes=outcomes, margin_ft=np.full(len(unsure), np.nan), causes=value.causes | unsure)

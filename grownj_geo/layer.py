@@ -1,0 +1,232 @@
+"""A layer: features of one kind with their manifest, checked on loading, decoded only where needed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import shapely
+
+from grownj_geo.errors import LayerError
+from grownj_geo.reference import read_table
+from grownj_geo.units import to_working
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.manifest import Manifest
+
+__all__ = ["Layer", "Where", "read_layer"]
+
+Where = tuple[tuple[str, tuple[str, ...]], ...]
+"""A choice of features: every field named has one of the values listed. Empty: all features."""
+
+EXACT, INNER, OUTER, NOMINAL = "exact", "inner", "outer", "nominal"
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """Features of one kind in the working CRS.
+
+    Parameters
+    ----------
+    manifest
+        What the layer is.
+    columns
+        Attributes by field name, each of n values.
+    bounds
+        Boxes, shape (n, 4), in US survey feet: least x, least y, greatest x, greatest y.
+    fingerprint
+        Checksum of the content that was read.
+    wkb
+        Geometries as well-known binary, for layers that are decoded feature by feature.
+    geometries
+        Decoded geometries by index; filled as features are asked for.
+    lonlat
+        Degrees, shape (n, 2), for layers of points: distances are measured from these.
+    """
+
+    manifest: Manifest
+    columns: Mapping[str, Sequence[Any]]
+    bounds: NDArray[np.float64]
+    fingerprint: str
+    wkb: Sequence[bytes] | None = None
+    geometries: dict[int, shapely.Geometry] = field(default_factory=dict)
+    lonlat: NDArray[np.float64] | None = None
+    _selections: dict[tuple[Where, date | None], NDArray[np.int64]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        """Return the number of features."""
+        return len(self.bounds)
+
+    @property
+    def id(self) -> str:
+        """The layer's id."""
+        return self.manifest.id
+
+    def geometry(self, index: int) -> shapely.Geometry:
+        """Return one feature's geometry in EPSG:3424, decoding it at the first call."""
+        found = self.geometries.get(index)
+        if found is None:
+            if self.wkb is None:
+                raise LayerError(f"The layer {self.id} has no geometry for feature {index}.")
+            found = shapely.from_wkb(self.wkb[index])
+            shapely.prepare(found)
+            self.geometries[index] = found
+        return found
+
+    def value(self, name: str, index: int) -> str:
+        """Return one attribute as text, in the manifest's own values where it is coded; empty where missing."""
+        coded = self.manifest.fields.get(name)
+        column = self.columns.get(name if coded is None else coded.source_field)
+        value = _text(None if column is None else column[index])
+        return value if coded is None else coded.values.get(value, value)
+
+    def key(self, index: int) -> str:
+        """Return the feature's key, or its row number where the layer has no key field."""
+        return self.value(self.manifest.key_field, index) if self.manifest.key_field else str(index)
+
+    def name(self, index: int) -> str:
+        """Return the feature's name, or its key where the layer has no name field."""
+        return self.value(self.manifest.name_field, index) if self.manifest.name_field else self.key(index)
+
+    def tolerance_ft(self, indices: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return how far each feature's line or point may be from the truth, in feet."""
+        base = np.full(len(indices), self.manifest.accuracy_ft or 0.0)
+        name = self.manifest.uncertainty_field
+        if name is None:
+            return base
+        return base + np.array([float(self.columns[name][i] or 0.0) for i in indices])
+
+    def bound(self, index: int) -> str:
+        """Return whether the feature is exact, or an inner, outer or nominal bound of the true one."""
+        return self.value(self.manifest.bound_field, index) if self.manifest.bound_field else EXACT
+
+    def select(self, where: Where = (), *, as_of: date | None = None) -> NDArray[np.int64]:
+        """Return the indices of the features that match and are in being on the day.
+
+        Parameters
+        ----------
+        where
+            Fields and the values that count.
+        as_of
+            Leave out features that begin after the day or have ended by it; None keeps all.
+
+        Raises
+        ------
+        LayerError
+            If the layer has no such field.
+        """
+        cached = self._selections.get((where, as_of))
+        if cached is not None:
+            return cached
+        keep = np.ones(len(self), dtype=bool)
+        for name, wanted in where:
+            coded = self.manifest.fields.get(name)
+            if (name if coded is None else coded.source_field) not in self.columns:
+                raise LayerError(
+                    f"The layer {self.id} has no field {name!r}; it has {', '.join(sorted(self.columns))}."
+                )
+            keep &= np.array([self.value(name, i) in wanted for i in range(len(self))], dtype=bool)
+        if as_of is not None:
+            for name, ended in ((self.manifest.from_field, False), (self.manifest.until_field, True)):
+                if name is not None:
+                    for i in np.flatnonzero(keep):
+                        day = _day(self.columns[name][i])
+                        if day is not None and ((as_of >= day) if ended else (as_of < day)):
+                            keep[i] = False
+        found = np.flatnonzero(keep)
+        self._selections[(where, as_of)] = found
+        return found
+
+
+def _text(value: object) -> str:
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    return "" if value is None else str(value)
+
+
+def _day(value: object) -> date | None:
+    if value is None or value == "":
+        return None
+    return value if isinstance(value, date) else date.fromisoformat(str(value))
+
+
+def read_layer(manifest: Manifest, content: bytes) -> Layer:
+    """Read a layer from the bytes of its file: GeoParquet in the working CRS, or CSV.
+
+    Raises
+    ------
+    LayerError
+        If the file is not readable, lacks a field that the manifest needs, or has fewer features than the
+        manifest's least plausible number.
+    """
+    name = manifest.file or manifest.id
+    layer = _read_parquet(manifest, content, name) if name.endswith(".parquet") else _read_csv(manifest, content, name)
+    if len(layer) < manifest.least_features:
+        raise LayerError(
+            f"The layer {manifest.id} has {len(layer)} features; expected at least {manifest.least_features}. "
+            "It looks cut short: load it again."
+        )
+    named = (
+        manifest.key_field,
+        manifest.name_field,
+        manifest.uncertainty_field,
+        manifest.bound_field,
+        manifest.from_field,
+        manifest.until_field,
+        *manifest.required_fields,
+    )
+    lacking = sorted({n for n in named if n is not None and n not in layer.columns})
+    if lacking:
+        raise LayerError(f"The layer {manifest.id} lacks the fields {', '.join(lacking)} that its manifest names.")
+    return layer
+
+
+def _read_parquet(manifest: Manifest, content: bytes, name: str) -> Layer:
+    # Imported here: a run that needs no polygons does not pay for it.
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.parquet as pq  # noqa: PLC0415
+
+    try:
+        table = pq.read_table(pa.BufferReader(content))
+    except (pa.ArrowException, OSError) as error:
+        raise LayerError(f"The layer file {name} is not readable Parquet: {error}. Load it again.") from error
+    if "geometry" not in table.column_names or "bbox" not in table.column_names:
+        raise LayerError(f"The layer file {name} has no geometry and bbox columns; expected GeoParquet 1.1.")
+    box = table.column("bbox").combine_chunks()
+    corners = ("xmin", "ymin", "xmax", "ymax")
+    bounds = np.column_stack([np.asarray(box.field(corner), dtype=np.float64) for corner in corners])
+    wkb = table.column("geometry").to_pylist()
+    empty = [i for i, value in enumerate(wkb) if not value]
+    if empty or not np.isfinite(bounds).all():
+        raise LayerError(
+            f"The layer file {name} has features without geometry (row {empty[0] + 1 if empty else 'unknown'})."
+        )
+    columns = {c: table.column(c).to_pylist() for c in table.column_names if c not in {"geometry", "bbox"}}
+    return Layer(manifest, columns, bounds, _fingerprint(content), wkb=wkb)
+
+
+def _read_csv(manifest: Manifest, content: bytes, name: str) -> Layer:
+    columns = read_table(content, name=name)
+    n = len(next(iter(columns.values())))
+    if manifest.kind != "point":
+        return Layer(manifest, columns, np.full((n, 4), np.nan), _fingerprint(content))
+    try:
+        lonlat = np.column_stack([np.array(columns[c], dtype=np.float64) for c in ("longitude", "latitude")])
+    except (KeyError, ValueError) as error:
+        raise LayerError(f"The layer file {name} needs numeric longitude and latitude columns: {error}.") from error
+    x, y = to_working(lonlat[:, 0], lonlat[:, 1])
+    if not (np.isfinite(x).all() and np.isfinite(y).all()):
+        raise LayerError(f"The layer file {name} has coordinates that are not in New Jersey's range.")
+    return Layer(manifest, columns, np.column_stack([x, y, x, y]), _fingerprint(content), lonlat=lonlat)
+
+
+def _fingerprint(content: bytes) -> str:
+    import hashlib  # noqa: PLC0415
+
+    return hashlib.sha256(content).hexdigest()

@@ -1,0 +1,478 @@
+"""The clauses that look at the world: layers, lists, radii, counties and stated facts, for n sites."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+import shapely
+
+from grownj_geo.designations import Listing, listing_holds, listings
+from grownj_geo.evaluate import ANSWER, LEANING, BoundRulebook, Clause, Evaluation, Values, day_reached
+from grownj_geo.layer import Layer
+from grownj_geo.logic import Cause
+from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage, measure_distance
+from grownj_geo.place import PlacementKind, Placement, place_sites
+from grownj_geo.rulebook import (
+    ContainsFeatureNode,
+    CountyInNode,
+    DesignatedNode,
+    InsideNode,
+    MunicipalityInNode,
+    OverlapsNode,
+    RatioNode,
+    ShareOverNode,
+    SiteFact,
+    SiteFactNode,
+    UndeterminedNode,
+    Where,
+    WithinNode,
+)
+from grownj_geo.shares import share_within
+from grownj_geo.units import miles_to_ft
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.atlas import Atlas
+    from grownj_geo.manifest import Manifest
+    from grownj_geo.site import FactValue
+
+__all__ = ["Leaves"]
+
+SLIVER_SQFT = 100.0
+"""Overlaps up to this are drawing noise, not ground."""
+
+_PARTIAL = {"any", "majority", "all"}
+_KIND_CAUSE = {
+    PlacementKind.SEVERAL: Cause.PARTIAL,
+    PlacementKind.UNCERTAIN: Cause.MUNICIPALITY_UNCERTAIN,
+    PlacementKind.OFFSHORE: Cause.MUNICIPALITY_UNCERTAIN,
+    PlacementKind.OUTSIDE: Cause.MUNICIPALITY_UNCERTAIN,
+    PlacementKind.UNKNOWN: Cause.LAYER_UNUSABLE,
+}
+
+
+@dataclass
+class Leaves:
+    """Computes leaf clauses for one table of sites, each measurement once.
+
+    Parameters
+    ----------
+    bound
+        The rulebook with its day, readings and parameters.
+    atlas
+        The layers.
+    sites
+        The sites.
+    facts
+        Stated facts by name: one value for each site, None where it was not stated.
+    feature_cache
+        Answers at other places (stations), by clause: may be shared by all tables of one atlas.
+    """
+
+    bound: BoundRulebook
+    atlas: Atlas
+    sites: SiteTable
+    facts: Mapping[str, Sequence[FactValue | None]] = field(default_factory=dict)
+    placement: Placement = field(init=False)
+    coverages: dict[Hashable, Coverage] = field(default_factory=dict)
+    distances: dict[Hashable, Distance] = field(default_factory=dict)
+    feature_cache: dict[str, NDArray[np.int8]] = field(default_factory=dict)
+    _lists: dict[str, dict[str, Listing] | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Place the sites in their municipalities first: lists and extents need that."""
+        self.placement = place_sites(self.atlas, self.sites)
+
+    @property
+    def n(self) -> int:
+        """The number of sites."""
+        return len(self.sites)
+
+    def value(self, clause: Clause) -> Values:
+        """Return the values of a leaf clause."""
+        return self._handlers[type(clause.node)](self, clause)
+
+    # -- layers ---------------------------------------------------------------------------------------
+
+    def coverage(self, where: Where) -> Coverage | None:
+        """Return what covers the sites, or None where the layer cannot be used."""
+        layer = self.atlas.layer(where.layer)
+        if layer is None:
+            return None
+        key = _key(where)
+        if key not in self.coverages:
+            self.coverages[key] = measure_coverage(layer, self.features(layer, where), self.sites)
+        return self.coverages[key]
+
+    def distance(self, where: Where) -> Distance | None:
+        """Return how far the sites are from the features, or None where the layer cannot be used."""
+        layer = self.atlas.layer(where.layer)
+        if layer is None:
+            return None
+        key = _key(where)
+        if key not in self.distances:
+            self.distances[key] = measure_distance(layer, self.features(layer, where), self.sites)
+        return self.distances[key]
+
+    def features(self, layer: Layer, where: Where) -> NDArray[np.int64]:
+        """Return the features that a clause means: those in being on the day, or the nearest n of them."""
+        found = layer.select(where.selection, as_of=self.bound.as_of)
+        for name, parameter in where.at_least.items():
+            least = self.bound.parameter(parameter)
+            found = np.array([i for i in found if _number(layer.value(name, int(i))) >= least], dtype=np.int64)
+        nearest = getattr(where, "nearest", None)
+        if nearest is None or layer.lonlat is None:
+            return found
+        targets = self.atlas.layer(nearest.layer)
+        if targets is None or targets.lonlat is None:
+            return found[:0]
+        to = targets.bounds[targets.select(nearest.selection, as_of=self.bound.as_of), :2]
+        away = np.hypot(*(layer.bounds[found, None, :2] - to[None, :, :]).transpose(2, 0, 1)).min(axis=1)
+        return found[np.sort(np.argsort(away, kind="stable")[: nearest.n])]
+
+    def _unavailable(self, layer_id: str) -> Values:
+        """Return no where the layer cannot lie, and undetermined elsewhere."""
+        state = self.atlas.state(layer_id)
+        if state.status == "unusable":
+            return Values.constant(self.n, 0, cause=Cause.LAYER_UNUSABLE)
+        outside = self._outside_extent(state.manifest)
+        values = Values.constant(self.n, 0, cause=Cause.LAYER_MISSING)
+        values.outcomes[:, outside] = -1
+        values.causes[outside] = 0
+        return values
+
+    def _outside_extent(self, manifest: Manifest) -> NDArray[np.bool_]:
+        extent = manifest.extent
+        if extent.within is not None:
+            return self._outside_extent(self.atlas.manifests[extent.within])
+        if extent.counties is not None:
+            return self._municipal(lambda code: self.county(code) in (extent.counties or ()))[0] == -1
+        if extent.municipalities is not None:
+            return self._municipal(lambda code: code in (extent.municipalities or ()))[0] == -1
+        if extent.designation is not None:
+            listed = self.listings(extent.designation)
+            return np.zeros(self.n, bool) if listed is None else self._municipal(lambda code: code in listed)[0] == -1
+        return np.zeros(self.n, dtype=bool)
+
+    def _located(self, values: Values) -> Values:
+        """Make sites without a place undetermined for that cause."""
+        lost = ~self.sites.placed
+        values.outcomes[:, lost] = 0
+        values.margin_ft[lost] = np.nan
+        values.causes[lost] = int(Cause.LOCATION_UNKNOWN)
+        return values
+
+    def _inside(self, clause: Clause) -> Values:
+        where = clause.node.inside if isinstance(clause.node, InsideNode) else None
+        assert where is not None  # noqa: S101 - the table of handlers guarantees it
+        found = self.coverage(where)
+        if found is None:
+            return self._unavailable(where.layer)
+        return self._from_shares(found, self.bound.readings.get("A3", "undetermined"))
+
+    def _from_shares(self, found: Coverage, partial: str) -> Values:
+        low, high = found.share_low, found.share_high
+        nominal = found.share
+        if partial == "any":
+            sure, out, leans = low > 0, high == 0, nominal > 0
+        elif partial == "majority":
+            sure, out, leans = low > 0.5, high <= 0.5, nominal > 0.5  # noqa: PLR2004 - the half that a majority exceeds
+        else:
+            sure, out, leans = low == 1, high == 0, nominal == 1
+            if partial == "all":
+                out = high < 1
+        answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
+        cut = (nominal > 0) & (nominal < 1) & (partial not in _PARTIAL)
+        known = ~np.isnan(nominal)
+        leaning = np.where(answer != 0, answer, np.where(cut | ~known, 0, np.where(leans, 1, -1))).astype(np.int8)
+        causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0).astype(np.int32)
+        return self._located(Values(np.stack([answer, leaning, answer]), found.margin_ft.copy(), causes))
+
+    def _overlaps(self, clause: Clause) -> Values:
+        where = clause.node.overlaps if isinstance(clause.node, OverlapsNode) else None
+        assert where is not None  # noqa: S101 - the table of handlers guarantees it
+        found = self.coverage(where)
+        if found is None:
+            return self._unavailable(where.layer)
+        area = np.array([0.0 if g is None else g.area for g in self.sites.geometries])
+        least = np.where(area > 0, SLIVER_SQFT / np.maximum(area, SLIVER_SQFT), 0.0)
+        above = Coverage(
+            np.where(found.share_low > least, found.share_low, 0.0),
+            np.where(found.share > least, found.share, 0.0),
+            np.where(found.share_high > least, found.share_high, 0.0),
+            found.margin_ft,
+            found.feature,
+        )
+        return self._from_shares(above, "any")
+
+    def _within(self, clause: Clause) -> Values:
+        where = clause.node.within if isinstance(clause.node, WithinNode) else None
+        assert where is not None  # noqa: S101 - the table of handlers guarantees it
+        found = self.distance(where)
+        if found is None:
+            return self._unavailable(where.layer)
+        if where.part == "any":
+            found = Distance(found.near_low, found.near, found.near_high, *(found.near_low, found.near, found.near_high), found.feature)
+        radius = miles_to_ft(self.bound.parameter(where.radius))
+        sure, out = found.far_high <= radius, found.near_low > radius
+        answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
+        leans = np.where(found.far <= radius, 1, np.where(found.near > radius, -1, 0))
+        leans = np.where(np.isnan(found.near), 0, leans)
+        leaning = np.where(answer != 0, answer, leans).astype(np.int8)
+        cut = (found.near <= radius) & (found.far > radius)
+        causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0).astype(np.int32)
+        # Feet to spare: of the farthest part when inside, of the nearest when outside.
+        computed = np.where(cut, np.nan, np.where(found.far <= radius, radius - found.far, radius - found.near))
+        bounds = np.where(sure, radius - found.far_high, np.where(out, radius - found.near_low, np.nan))
+        margin = np.where(np.isnan(found.near), bounds, computed)
+        margin[~np.isfinite(margin)] = np.nan
+        return self._located(Values(np.stack([answer, leaning, answer]), margin, causes))
+
+    def _share_over(self, clause: Clause) -> Values:
+        where = clause.node.share_over if isinstance(clause.node, ShareOverNode) else None
+        assert where is not None  # noqa: S101 - the table of handlers guarantees it
+        layer = self.atlas.layer(where.layer)
+        if layer is None:
+            return self._unavailable(where.layer)
+        radius = miles_to_ft(self.bound.parameter(where.radius))
+        least = self.bound.parameter(where.share)
+        features = self.features(layer, where)
+        shares = np.full((3, self.n), np.nan)
+        for i in np.flatnonzero(self.sites.placed):
+            shares[:, i] = share_within(
+                self.sites.geometries[i],
+                layer,
+                features,
+                radius_ft=radius,
+                uncertainty_ft=float(self.sites.uncertainty_ft[i]),
+            )
+        low, nominal, high = shares
+        answer = np.where(low > least, 1, np.where(high <= least, -1, 0)).astype(np.int8)
+        leaning = np.where(answer != 0, answer, np.where(nominal > least, 1, -1)).astype(np.int8)
+        causes = np.where(answer == 0, int(Cause.NEAR_LINE), 0).astype(np.int32)
+        return self._located(Values(np.stack([answer, leaning, answer]), np.full(self.n, np.nan), causes))
+
+    # -- municipalities -------------------------------------------------------------------------------
+
+    def county(self, mun_code: str) -> str:
+        """Return the county's name of a municipal code, from the code's first two digits."""
+        return self.atlas.county_names.get(mun_code[:2], "")
+
+    def _municipal(
+        self, test: Callable[[str], bool | None], *, nowhere: int = -1
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int32]]:
+        """Return answer, leaning and causes of a test of the site's municipality."""
+        place = self.placement
+        table = np.array(
+            [{True: 1, False: -1, None: 0}[test(code)] for code in place.codes] + [0, nowhere], dtype=np.int8
+        )
+        values = table[place.candidates]
+        least = np.minimum.reduceat(values, place.starts)
+        most = np.maximum.reduceat(values, place.starts)
+        answer = np.where(least == most, least, 0).astype(np.int8)
+        first = values[place.starts]
+        several = np.array([kind is PlacementKind.SEVERAL for kind in place.kinds])
+        leaning = np.where(answer != 0, answer, np.where(several, 0, first)).astype(np.int8)
+        by_kind = np.array([int(_KIND_CAUSE.get(kind, Cause.LIST_UNKNOWN)) for kind in place.kinds], dtype=np.int32)
+        # A site without a place and without a municipality is lost for lack of a layer, not of a list.
+        return answer, leaning, np.where(answer == 0, by_kind, 0).astype(np.int32)
+
+    def _municipal_values(self, test: Callable[[str], bool | None]) -> Values:
+        answer, leaning, causes = self._municipal(test)
+        return Values(np.stack([answer, leaning, answer]), np.full(self.n, np.nan), causes)
+
+    def listings(self, name: str) -> dict[str, Listing] | None:
+        """Return the rows of one list by municipal code, or None where the table cannot be used."""
+        if name not in self._lists:
+            self._lists[name] = listings(self.atlas, name)
+        return self._lists[name]
+
+    def _designated(self, clause: Clause) -> Values:
+        node = clause.node
+        assert isinstance(node, DesignatedNode)  # noqa: S101 - the table of handlers guarantees it
+        wanted = node.designated
+        listed = self.listings(wanted.list)
+        if listed is None:
+            return Values.constant(self.n, 0, cause=Cause.LAYER_UNUSABLE)
+        absent = False if wanted.complete else None
+
+        def test(code: str) -> bool | None:
+            row = listed.get(code)
+            if row is None:
+                return absent
+            return listing_holds(row, self.bound.as_of) if wanted.dated else True
+
+        return self._municipal_values(test)
+
+    def _municipality_in(self, clause: Clause) -> Values:
+        node = clause.node
+        assert isinstance(node, MunicipalityInNode)  # noqa: S101 - the table of handlers guarantees it
+        return self._municipal_values(lambda code: code in node.municipality_in)
+
+    def _county_in(self, clause: Clause) -> Values:
+        node = clause.node
+        assert isinstance(node, CountyInNode)  # noqa: S101 - the table of handlers guarantees it
+        counties = self.bound.names(node.county_in)
+
+        def test(code: str) -> bool | None:
+            name = self.county(code)
+            return name in counties if name else None
+
+        return self._municipal_values(test)
+
+    def _contains_feature(self, clause: Clause) -> Values:
+        node = clause.node
+        assert isinstance(node, ContainsFeatureNode)  # noqa: S101 - the table of handlers guarantees it
+        want = node.contains_feature
+        layer = self.atlas.layer(want.layer)
+        if layer is None:
+            return self._unavailable(want.layer)
+        by_code: dict[str, int] = {}
+        for index, value in self.feature_outcomes(clause):
+            code = layer.value("mun_code", index)
+            by_code[code] = max(by_code.get(code, -1), value)
+        return self._municipal_values(lambda code: {1: True, 0: None, -1: False}[by_code.get(code, -1)])
+
+    def feature_outcomes(self, clause: Clause) -> list[tuple[int, int]]:
+        """Return index and outcome of the features that have the count a clause asks for."""
+        node = clause.node
+        assert isinstance(node, ContainsFeatureNode)  # noqa: S101 - only such clauses have features
+        want = node.contains_feature
+        layer = self.atlas.layer(want.layer)
+        if layer is None:
+            return []
+        indices = layer.select(want.selection, as_of=self.bound.as_of)
+        if want.count is not None:
+            least = self.bound.parameter(want.count.at_least)
+            indices = np.array(
+                [i for i in indices if float(layer.value(want.count.field, int(i)) or 0) >= least], dtype=np.int64
+            )
+        if want.at_feature is None or not len(indices):
+            return [(int(i), 1) for i in indices]
+        if clause.path not in self.feature_cache:
+            self.feature_cache[clause.path] = self._at_features(layer, indices, want.at_feature)
+        return [(int(i), int(v)) for i, v in zip(indices, self.feature_cache[clause.path], strict=True)]
+
+    def _at_features(self, layer: Layer, indices: NDArray[np.int64], category: str) -> NDArray[np.int8]:
+        """Return a category's answer at other places: where some features stand."""
+        table = SiteTable(
+            np.array(shapely.points(layer.bounds[indices, :2]), dtype=object),
+            layer.tolerance_ft(indices),
+            np.ones(len(indices), dtype=bool),
+            tuple(layer.value("mun_code", int(i)) for i in indices),
+        )
+        there = Leaves(self.bound, self.atlas, table, feature_cache=self.feature_cache)
+        return Evaluation(self.bound, there, keep=False).category(category).outcomes[ANSWER]
+
+    # -- facts ----------------------------------------------------------------------------------------
+
+    def _site_fact(self, clause: Clause) -> Values:
+        node = clause.node
+        assert isinstance(node, SiteFactNode)  # noqa: S101 - the table of handlers guarantees it
+        fact = node.site_fact
+        values = self._unstated(fact)
+        for i, stated in enumerate(self.facts.get(fact.name, ())):
+            if stated is not None:
+                answer = self._compare(fact, stated)
+                values.outcomes[:, i] = 0 if answer is None else 1 if answer else -1
+                values.margin_ft[i] = np.nan
+                values.causes[i] = int(Cause.LIST_UNKNOWN) if answer is None else 0
+        return values
+
+    def _unstated(self, fact: SiteFact) -> Values:
+        """Return what a fact comes to before anybody states it: a layer's word, an assumption, or nothing."""
+        leaning = {None: 0, True: 1, False: -1}[fact.leans]
+        values = Values.constant(self.n, 0, cause=Cause.FACT_MISSING, leaning=leaning)
+        if fact.assume is not None and self.bound.readings.get(fact.assume.reading) == fact.assume.option:
+            assumed = 1 if fact.assume.value == (fact.is_ if isinstance(fact.is_, bool) else True) else -1
+            values.outcomes[[ANSWER, LEANING]] = assumed
+            values.causes[:] = 0
+        if fact.supported_by is None:
+            return values
+        found = self.coverage(fact.supported_by)
+        if found is None:
+            shown = self._unavailable(fact.supported_by.layer)
+        else:
+            shown = self._from_shares(found, self.bound.readings.get("A3", "undetermined"))
+        against = shown.outcomes[ANSWER] == -1
+        if not (found is None or fact.supported_by.complete):
+            # An incomplete layer speaks for the fact where it has a feature, and says nothing elsewhere.
+            shown.outcomes[:, against] = 0
+            shown.margin_ft[against] = np.nan
+            shown.causes[against] = 0
+        shown.causes[shown.outcomes[ANSWER] == 0] |= int(Cause.FACT_MISSING)
+        return shown
+
+    def _compare(self, fact: SiteFact, value: FactValue) -> bool | None:
+        if fact.is_ is not None:
+            return value in fact.is_ if isinstance(fact.is_, tuple) else value == fact.is_
+        if fact.at_least is not None:
+            return float(value) >= self.bound.parameter(fact.at_least)
+        if fact.at_most is not None:
+            return float(value) <= self.bound.parameter(fact.at_most)
+        if fact.more_than is not None:
+            return float(value) > self.bound.parameter(fact.more_than)
+        day = date.fromisoformat(str(value))
+        if fact.before is not None:
+            return {"no": True, "yes": False, "unsure": None}[day_reached(fact.before, day)]
+        if fact.after is not None:
+            return {"no": False, "yes": day != fact.after, "unsure": None}[day_reached(fact.after, day)]
+        return day <= self.bound.as_of
+
+    def _ratio(self, clause: Clause) -> Values:
+        node = clause.node
+        assert isinstance(node, RatioNode)  # noqa: S101 - the table of handlers guarantees it
+        values = Values.constant(self.n, 0, cause=Cause.FACT_MISSING)
+        names = (node.ratio.part, *node.ratio.whole)
+        columns = [self.facts.get(name) for name in names]
+        for i in range(self.n):
+            figures = [None if column is None else column[i] for column in columns]
+            numbers = [float(f) for f in figures if f is not None]
+            if len(numbers) == len(names) and sum(numbers[1:]) > 0:
+                # Exact decimals: binary fractions could put an exact 30 % a hair below it.
+                part, *whole = (Decimal(str(number)) for number in numbers)
+                reached = part >= Decimal(str(self.bound.parameter(node.ratio.at_least))) * sum(whole)
+                values.outcomes[:, i] = 1 if reached else -1
+                values.causes[i] = 0
+        return values
+
+    def _undetermined(self, clause: Clause) -> Values:
+        node = clause.node
+        assert isinstance(node, UndeterminedNode)  # noqa: S101 - the table of handlers guarantees it
+        leaning = {None: 0, True: 1, False: -1}[node.undetermined.leans]
+        return Values.constant(self.n, 0, cause=Cause[node.undetermined.cause.upper()], leaning=leaning)
+
+    _handlers = {  # noqa: RUF012 - a table of methods, not a default
+        InsideNode: _inside,
+        OverlapsNode: _overlaps,
+        WithinNode: _within,
+        ShareOverNode: _share_over,
+        DesignatedNode: _designated,
+        MunicipalityInNode: _municipality_in,
+        CountyInNode: _county_in,
+        ContainsFeatureNode: _contains_feature,
+        SiteFactNode: _site_fact,
+        RatioNode: _ratio,
+        UndeterminedNode: _undetermined,
+    }
+
+
+def _key(where: Where) -> Hashable:
+    nearest = getattr(where, "nearest", None)
+    return (
+        where.layer,
+        where.selection,
+        tuple(sorted(where.at_least.items())),
+        None if nearest is None else (nearest.layer, nearest.selection, nearest.n),
+    )
+
+
+def _number(text: str) -> float:
+    return float(text) if text else float("nan")

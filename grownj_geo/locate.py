@@ -1,0 +1,636 @@
+"""From what the user typed to a site: coordinates, WKT, GeoJSON, a parcel number, or a municipality.
+
+Nothing is fetched, and nothing is opened but a GeoJSON file, which is read as plain JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn, Protocol
+
+import numpy as np
+import shapely
+
+from grownj_geo.coordinates import LONLAT, Misfit, misfit, parse_coordinates, parse_crs, plain_text
+from grownj_geo.errors import OutsideNewJerseyError, SiteError
+from grownj_geo.pins import Pin, find_municipality, looks_like_pin, match_municipality, parse_pins
+from grownj_geo.site import Site
+from grownj_geo.units import to_working_geometry
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
+
+__all__ = ["MunicipalDirectory", "find_municipality", "locate", "locate_file"]
+
+_MAX_BYTES = 50_000_000
+_MAX_DEPTH = 8
+_MIN_RING = 4
+_SLIVER_SQFT = 1.0
+_WKT = re.compile(
+    r"\s*(?:SRID\s*=\s*(?P<srid>[0-9]+)\s*;)?\s*(?P<kind>POINT|POLYGON|MULTIPOLYGON|MULTIPOINT|LINESTRING|MULTILINESTRING|"
+    r"GEOMETRYCOLLECTION|LINEARRING|CIRCULARSTRING|CURVEPOLYGON|TRIANGLE|TIN)\s*(?:ZM|Z|M)?\s*(?:\(|EMPTY)",
+    re.IGNORECASE,
+)
+_COORDINATE_LIKE = re.compile(
+    r"[^A-Z]*|.*(?:[0-9].*[NSEW]\b|\bLAT|\bLON|\bNAN\b|\bINF).*", re.IGNORECASE | re.DOTALL
+)
+_REPAIR = (
+    "Repair it in a GIS (QGIS: Fix geometries), look at the result and try again; it is not done by guessing"
+)
+_HELP = (
+    "An address cannot be looked up in this version. Give coordinates (40.7344,-74.1641), a parcel number "
+    '(0408_81_1), a GeoJSON file or WKT; or --municipality "Camden City" where only the municipality is known'
+)
+
+
+class MunicipalDirectory(Protocol):
+    """Which municipalities there are, as in ``{"0408": ("Camden City", "Camden")}``."""
+
+    @property
+    def names(self) -> Mapping[str, tuple[str, str]]:
+        """Treasury code to (name, county)."""
+        ...
+
+
+@dataclass
+class _Found:
+    """What a GeoJSON or WKT text holds."""
+
+    points: list[shapely.Point] = field(default_factory=list)
+    polygons: list[shapely.Geometry] = field(default_factory=list)
+    pins: list[str | None] = field(default_factory=list)
+    has_z: bool = False
+
+
+@dataclass(frozen=True)
+class _Place:
+    located_by: str
+    geometry: shapely.Geometry | None = None
+    pins: tuple[Pin, ...] = ()
+    pin_decides: bool = True
+    notes: tuple[str, ...] = ()
+
+
+def _refuse(source: str, problem: str, remedy: str) -> NoReturn:
+    raise SiteError(f"{source}: {problem}. {remedy}.")
+
+
+# GeoJSON: from JSON to shapely, in the file's own coordinates
+
+
+def _number(value: object, source: str, where: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        _refuse(source, f"{where} holds the coordinate {value!r}", "Expected a number; export the file again")
+    try:
+        number = float(value)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        _refuse(
+            source,
+            f"{where} holds a coordinate that is not finite",
+            "Expected a number; export the file again",
+        )
+    return number
+
+
+def _position(value: object, source: str, where: str, found: _Found) -> tuple[float, float]:
+    if not isinstance(value, list) or len(value) < 2:  # noqa: PLR2004 - x and y
+        _refuse(
+            source,
+            f"{where} holds {str(value)[:60]!r} where a position belongs",
+            "Expected [longitude, latitude]",
+        )
+    found.has_z |= len(value) > 2  # noqa: PLR2004 - x and y
+    return _number(value[0], source, where), _number(value[1], source, where)
+
+
+def _list(value: object, source: str, where: str) -> list[object]:
+    if not isinstance(value, list):
+        _refuse(
+            source,
+            f"{where} has no list of coordinates",
+            "Expected GeoJSON as in RFC 7946; export the file again",
+        )
+    if not value:
+        _refuse(
+            source,
+            f"{where} has an empty geometry",
+            "Expected a point or a polygon; draw it or remove the feature",
+        )
+    return value
+
+
+def _polygon(value: object, source: str, where: str, found: _Found) -> shapely.Polygon:
+    rings = []
+    for ring in _list(value, source, where):
+        positions = [_position(p, source, where, found) for p in _list(ring, source, where)]
+        if len(positions) < _MIN_RING:
+            _refuse(
+                source, f"{where} has a ring of {len(positions)} positions", f"Expected at least 4. {_REPAIR}"
+            )
+        if positions[0] != positions[-1]:
+            _refuse(
+                source,
+                f"{where} has an unclosed ring: it starts at {positions[0]} and ends at {positions[-1]}",
+                f"Expected the first position again at the end. {_REPAIR}",
+            )
+        rings.append(positions)
+    return shapely.Polygon(rings[0], rings[1:])
+
+
+def _gather(value: object, source: str, where: str, found: _Found, depth: int = 0) -> None:
+    """Collect the points and polygons of a GeoJSON object."""
+    if depth > _MAX_DEPTH:
+        _refuse(
+            source,
+            f"{where} is nested more than {_MAX_DEPTH} deep",
+            "Expected plain features; export it again",
+        )
+    if value is None:
+        _refuse(
+            source,
+            f"{where} has a null geometry",
+            "Expected a point or a polygon; draw it or remove the feature",
+        )
+    kind = value.get("type") if isinstance(value, dict) else None
+    if not isinstance(value, dict) or not isinstance(kind, str):
+        _refuse(
+            source,
+            f"{where} is not GeoJSON: it has no type",
+            "Expected a Feature, a FeatureCollection or a geometry",
+        )
+    if kind in {"FeatureCollection", "GeometryCollection"}:
+        key, one = ("features", "feature") if kind == "FeatureCollection" else ("geometries", "geometry")
+        members = value.get(key)
+        if not isinstance(members, list) or not members:
+            _refuse(source, f"{where} has no {key}, so it is empty", "Expected at least one point or polygon")
+        for i, member in enumerate(members, 1):
+            _gather(member, source, f"{one} {i}", found, depth + 1)
+    elif kind == "Feature":
+        properties = value.get("properties")
+        named = properties.items() if isinstance(properties, dict) else ()
+        found.pins.append(
+            next((v for k, v in named if k.upper() == "PAMS_PIN" and isinstance(v, str) and v), None)
+        )
+        _gather(value.get("geometry"), source, where, found, depth + 1)
+    else:
+        _gather_geometry(kind, value.get("coordinates"), source, where, found)
+
+
+def _gather_geometry(kind: str, coordinates: object, source: str, where: str, found: _Found) -> None:
+    if kind == "Point":
+        found.points.append(shapely.Point(_position(_list(coordinates, source, where), source, where, found)))
+    elif kind == "MultiPoint":
+        positions = [_position(p, source, where, found) for p in _list(coordinates, source, where)]
+        found.points.extend(shapely.Point(p) for p in positions)
+    elif kind == "Polygon":
+        found.polygons.append(_polygon(coordinates, source, where, found))
+    elif kind == "MultiPolygon":
+        parts = [_polygon(p, source, where, found) for p in _list(coordinates, source, where)]
+        found.polygons.append(shapely.MultiPolygon(parts))
+    elif kind in {"LineString", "MultiLineString"}:
+        _refuse(
+            source, f"{where} is a {kind}", "Expected a point or a polygon: a line has no land; draw the lot"
+        )
+    else:
+        _refuse(source, f"{where} is of the unknown type {kind!r}", "Expected GeoJSON points and polygons")
+
+
+def _bad_constant(name: str) -> NoReturn:
+    raise SiteError(
+        f"GeoJSON holds {name} where a number belongs. Expected a finite coordinate; export it again."
+    )
+
+
+def _member_crs(document: dict[str, object], source: str) -> str | None:
+    member = document.get("crs")
+    if member is None:
+        return None
+    properties = member.get("properties") if isinstance(member, dict) else None
+    name = properties.get("name") if isinstance(properties, dict) else None
+    if not isinstance(name, str):
+        _refuse(
+            source, "its crs member names no system", 'Expected a name such as "urn:ogc:def:crs:EPSG::3424"'
+        )
+    return parse_crs(name)
+
+
+def _agree(crs: str | None, inner: str | None, source: str) -> tuple[str, tuple[str, ...]]:
+    """Return the CRS to read in and a note, from --crs and from what the text itself says."""
+    stated = None if crs is None else parse_crs(crs)
+    if inner is not None:
+        same = stated in {None, inner} or {stated, inner} <= LONLAT
+        if not same:
+            _refuse(
+                source,
+                f"it says {inner}, and --crs says {stated}",
+                "Expected one system; leave --crs out or fix it",
+            )
+        return inner, (f"Its coordinates were read in {inner}, as it says.",)
+    return stated or "EPSG:4269", () if stated is None else (
+        f"Its coordinates were read in {stated}, as stated.",
+    )
+
+
+def _geojson(
+    text: str, source: str, crs: str | None, directory: MunicipalDirectory, located_by: str
+) -> _Place:
+    try:
+        document = json.loads(text, parse_constant=_bad_constant)
+    except SiteError:
+        raise
+    except RecursionError:
+        _refuse(source, "it is nested too deep", "Expected plain features; export it again")
+    except ValueError as error:
+        _refuse(source, f"it is not JSON ({error})", "Expected GeoJSON; export the site again as GeoJSON")
+    if not isinstance(document, dict):
+        _refuse(
+            source, "it is JSON, but not GeoJSON", "Expected a Feature, a FeatureCollection or a geometry"
+        )
+    if document.get("type") == "Topology":
+        _refuse(source, "it is TopoJSON, not GeoJSON", "Export the site again as GeoJSON")
+    found = _Found()
+    system, notes = _agree(crs, _member_crs(document, source), source)
+    _gather(document, source, "the geometry", found)
+    geometry, more = _assemble(found, source, system)
+    pins, decides, pin_notes = _pins_of(found.pins, directory)
+    return _Place(located_by, geometry, pins, decides, (*notes, *more, *pin_notes))
+
+
+def _pins_of(
+    typed: Sequence[str | None], directory: MunicipalDirectory
+) -> tuple[tuple[Pin, ...], bool, tuple[str, ...]]:
+    """Return the parcels named by features, whether they settle the municipality, and notes."""
+    pins: list[Pin] = []
+    notes: list[str] = []
+    complete = True
+    for text in typed:
+        if text is None:
+            complete = False
+            continue
+        try:
+            read, _ = parse_pins(text, directory)
+        except SiteError as error:
+            complete = False
+            notes.append(f"A feature's PAMS_PIN was not used. {error}")
+        else:
+            pins.extend(p for p in read if p not in pins)
+    if not pins:
+        return (), False, tuple(notes)
+    listed = ", ".join(map(str, pins))
+    if not complete:
+        return (
+            tuple(pins),
+            False,
+            (*notes, f"Some features name parcels ({listed}), others do not: the map decides."),
+        )
+    codes = {p.mun_code for p in pins}
+    if len(codes) > 1:
+        named = "; ".join(directory.names[c][0] for c in sorted(codes))
+        return tuple(pins), False, (*notes, f"The parcels ({listed}) are in several municipalities: {named}.")
+    name = directory.names[pins[0].mun_code][0]
+    return tuple(pins), True, (*notes, f"The municipality, {name}, was taken from PAMS_PIN ({listed}).")
+
+
+# Geometry in its own coordinates, to one geometry in EPSG:3424
+
+
+def _check_box(geometry: shapely.Geometry, source: str, crs: str) -> None:
+    xy = np.asarray(shapely.get_coordinates(geometry), dtype=np.float64)
+    problem = misfit(xy, crs)
+    if problem is None:
+        return
+    if problem.kind == "outside":
+        raise OutsideNewJerseyError(
+            f"{source}: {problem.hint}. Expected a place in New Jersey; check the coordinates."
+        )
+    _refuse(source, problem.hint, _remedy(problem, geometry, crs))
+
+
+def _remedy(problem: Misfit, geometry: shapely.Geometry, crs: str) -> str:
+    if problem.kind == "swapped":
+        swapped = shapely.to_wkt(shapely.transform(geometry, lambda c: c[:, ::-1]), rounding_precision=9)
+        order = "longitude (x) comes first" if crs in LONLAT else "x (east) comes first"
+        shown = f"; if this is the site, give: {swapped}" if len(swapped) < 300 else ""  # noqa: PLR2004 - one screen
+        return f"Expected coordinates in the order in which {order}. Swap them{shown}"
+    if problem.kind == "sign":
+        return "Expected negative longitudes, as in [-74.1641, 40.7344]. Put the minus sign in and try again"
+    return "Expected longitude and latitude in degrees, or the right --crs"
+
+
+def _invalid(geometry: shapely.Geometry) -> str | None:
+    if geometry.is_valid:
+        return None
+    reason, _, at = str(shapely.is_valid_reason(geometry)).rstrip("]").partition("[")
+    return f"the geometry is not valid: {reason.lower()}" + (f" at {at.replace(' ', ', ')}" if at else "")
+
+
+def _assemble(found: _Found, source: str, crs: str) -> tuple[shapely.Geometry, tuple[str, ...]]:
+    """Return one geometry in EPSG:3424 from the points or polygons found, and notes."""
+    crs = "EPSG:4269" if crs in LONLAT else crs
+    if found.points and found.polygons:
+        _refuse(
+            source, "it holds points and polygons together", "Expected one point or polygons; keep one kind"
+        )
+    if len(found.points) > 1:
+        _refuse(
+            source, f"it holds {len(found.points)} points", "Expected one; check several sites one at a time"
+        )
+    shapes = [*found.points, *found.polygons]
+    for shape in shapes:
+        _check_box(shape, source, crs)
+        wrong = _invalid(shape)
+        if wrong:
+            _refuse(source, wrong, _REPAIR)
+    notes = ["Z (or M) values were dropped: sites are two-dimensional."] if found.has_z else []
+    if len(shapes) == 1:
+        geometry = to_working_geometry(shapes[0], crs=crs)
+    else:
+        geometry = to_working_geometry(shapely.union_all(shapes), crs=crs)
+        total = sum(float(to_working_geometry(s, crs=crs).area) for s in shapes)
+        overlap = total - float(geometry.area)
+        pieces = int(shapely.get_num_geometries(geometry))
+        how = f"in {pieces} pieces that lie apart" if pieces > 1 else "which touch and make one piece"
+        if overlap > _SLIVER_SQFT:
+            how += f", and overlap by {overlap:,.0f} square feet, counted once"
+        notes.append(f"{len(shapes)} polygons were taken as one site, {how}.")
+    wrong = _invalid(geometry)
+    if wrong:
+        _refuse(source, f"after projection {wrong}", _REPAIR)
+    if len(shapes) == 1 and geometry.geom_type == "MultiPolygon" and len(geometry.geoms) > 1:
+        notes.append(f"{len(geometry.geoms)} polygons were taken as one site.")
+    return geometry, tuple(notes)
+
+
+def _wkt(text: str, crs: str | None) -> _Place:
+    head = _WKT.match(text)
+    source = f"The WKT was read as {text[:80]!r}"
+    if head is None or head["kind"].upper() not in {"POINT", "POLYGON", "MULTIPOLYGON"}:
+        _refuse(
+            source,
+            "it is no point or polygon",
+            "Expected POINT, POLYGON or MULTIPOLYGON, as in POINT (-74.16 40.73)",
+        )
+    try:
+        with np.errstate(all="ignore"):
+            shape = shapely.from_wkt(text[text.index(";") + 1 :] if head["srid"] else text)
+    except shapely.errors.ShapelyError as error:
+        _refuse(
+            source,
+            f"it is not complete ({error})",
+            "Expected WKT such as POINT (-74.1641 40.7344), rings closed",
+        )
+    if shape.is_empty:
+        _refuse(source, "its geometry is empty", "Expected coordinates, as in POINT (-74.1641 40.7344)")
+    found = _Found(has_z=int(shapely.get_coordinate_dimension(shape)) > 2)  # noqa: PLR2004 - x and y
+    (found.points if shape.geom_type == "Point" else found.polygons).append(shapely.force_2d(shape))
+    system, notes = _agree(crs, parse_crs(head["srid"]) if head["srid"] else None, source)
+    geometry, more = _assemble(found, source, system)
+    return _Place("WKT", geometry, notes=(*notes, *more))
+
+
+# Files
+
+
+def _read_text(path: Path, source: str) -> str:
+    try:
+        if not path.is_file():
+            _refuse(source, "it is not a file", "Expected a GeoJSON file; check the path")
+        if path.stat().st_size > _MAX_BYTES:
+            _refuse(source, "it is larger than 50 MB", "Expected one site; save only its features")
+        content = path.read_bytes()
+    except (OSError, ValueError) as error:
+        if isinstance(error, SiteError):
+            raise
+        _refuse(
+            source,
+            f"it cannot be read ({getattr(error, 'strerror', None) or error})",
+            "Check the path and its permissions",
+        )
+    if not content.strip():
+        _refuse(source, "it is empty", "Expected GeoJSON; export the site again")
+    if content[:2] in {b"\xff\xfe", b"\xfe\xff"} or b"\x00" in content[:4]:
+        _refuse(source, "it is not in UTF-8 but looks like UTF-16", "Save it as UTF-8 and try again")
+    try:
+        text = content.decode("utf-8-sig").lstrip()
+    except UnicodeDecodeError:
+        _refuse(
+            source,
+            "it is not text in UTF-8",
+            "Expected GeoJSON, not a zipped or binary file; export it again",
+        )
+    if text.startswith("<"):
+        what = (
+            "KML" if "<kml" in text[:2000].lower() else "an HTML or XML page (an error page saved as a file?)"
+        )
+        _refuse(
+            source,
+            f"it is {what}, not GeoJSON",
+            "Open it in a browser to see what it says; export as GeoJSON",
+        )
+    return text
+
+
+def _refuse_virtual(text: str) -> None:
+    if text.lower().lstrip("'\"/\\ ").startswith("vsi") and text.lstrip("'\" ")[:1] in {"/", "\\"}:
+        _refuse(
+            f"The site was read as {text[:80]!r}",
+            "GDAL virtual paths are never opened",
+            "Give a plain GeoJSON file",
+        )
+    if "://" in text:
+        _refuse(
+            f"The site was read as {text[:80]!r}",
+            "addresses on the web are never opened",
+            "Download the file first",
+        )
+
+
+def _file_place(path: str | PathLike[str], crs: str | None, directory: MunicipalDirectory) -> _Place:
+    _refuse_virtual(str(path))
+    source = f"The file {str(path)!r}"
+    return _geojson(_read_text(Path(path), source), source, crs, directory, "GeoJSON file")
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return len(text) < 4096 and Path(text).exists()  # noqa: PLR2004 - longest path
+    except (OSError, ValueError):
+        return False
+
+
+# Dispatch
+
+
+def _place(text: str, crs: str | None, directory: MunicipalDirectory) -> _Place:  # noqa: C901 - by form
+    plain = plain_text(text)
+    if plain.startswith("{"):
+        if len(text) > _MAX_BYTES:
+            _refuse(
+                "The GeoJSON text", "it is larger than 50 MB", "Expected one site; give only its features"
+            )
+        return _geojson(text.strip("\ufeff \t\r\n"), "The GeoJSON text", crs, directory, "GeoJSON text")
+    _refuse_virtual(plain)
+    if _WKT.match(plain):
+        return _wkt(plain, crs)
+    raw = text.strip()
+    if plain.lower().endswith((".geojson", ".json")):
+        return _file_place(raw if _is_file(raw) else plain, crs, directory)
+    if _is_file(raw):
+        _refuse(
+            f"The site was read as the file {raw!r}",
+            "it is not GeoJSON",
+            "Export it as GeoJSON, with .geojson at the end",
+        )
+    if looks_like_pin(plain):
+        pins, notes = parse_pins(plain, directory)
+        return _Place("parcel number (PAMS_PIN)", None, pins, notes=notes)
+    if not _COORDINATE_LIKE.fullmatch(plain):
+        _refuse(f"The site was read as {text[:80]!r}", "that is no place that can be read", _HELP)
+    try:
+        at = parse_coordinates(text, crs=crs)
+    except OutsideNewJerseyError:
+        raise
+    except SiteError as error:
+        if re.search(r"[A-Za-z]{3}", plain) and "is not part of a coordinate" in str(error):
+            _refuse(f"The site was read as {text[:80]!r}", "that is no place that can be read", _HELP)
+        raise
+    return _Place(f"coordinates, {at.order}", shapely.Point(at.x, at.y), notes=at.notes)
+
+
+def _site(
+    typed: str,
+    place: _Place,
+    *,
+    uncertainty_ft: float,
+    pin: str | None,
+    municipality: str | None,
+    directory: MunicipalDirectory,
+) -> Site:
+    """Put place, parcel and stated municipality together, or say how they disagree."""
+    pins, decides, notes = place.pins, place.pin_decides, list(place.notes)
+    if pin is not None:
+        stated, more = parse_pins(pin, directory)
+        if pins and set(stated) != set(pins):
+            raise SiteError(
+                f"The site names the parcels {', '.join(map(str, pins))}, "
+                f"and --pin names {', '.join(map(str, stated))}. "
+                "Expected the same parcels; give them once."
+            )
+        pins, decides = stated, True
+        notes += more
+    mun_code = pins[0].mun_code if pins and decides else None
+    basis = "pin" if mun_code else None
+    if municipality is not None:
+        code, more = match_municipality(municipality, directory)
+        notes += more
+        other = next((p for p in pins if p.mun_code != code), None)
+        if other is not None:
+            raise SiteError(
+                f"The parcel number {other} is in {directory.names[other.mun_code][0]}, "
+                f"and the municipality was stated as {directory.names[code][0]} ({code}). "
+                "Expected one municipality; correct either."
+            )
+        mun_code, basis = code, basis or "stated"
+    return Site(
+        typed=typed,
+        located_by=place.located_by,
+        geometry=place.geometry,
+        uncertainty_ft=uncertainty_ft,
+        mun_code=mun_code,
+        mun_basis=basis,
+        pins=tuple(map(str, pins)),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def locate(
+    text: str,
+    *,
+    crs: str | None = None,
+    uncertainty_ft: float = 0.0,
+    pin: str | None = None,
+    municipality: str | None = None,
+    directory: MunicipalDirectory,
+) -> Site:
+    """Make a site from what the user typed.
+
+    Parameters
+    ----------
+    text
+        Coordinates, WKT, GeoJSON text, the path of a GeoJSON file, or parcel numbers (PAMS_PIN). May be empty
+        where `pin` or `municipality` is given: then the municipality is known and the place is not.
+    crs
+        What the coordinates are in, as in ``"EPSG:3424"``; longitude and latitude unless given.
+    uncertainty_ft
+        How far the true place may be from the one given, in feet.
+    pin
+        Parcel numbers of the site. Their municipality outranks the map's and must agree with `municipality`.
+    municipality
+        Name or code, as stated by the user.
+    directory
+        Which municipalities there are.
+
+    Raises
+    ------
+    OutsideNewJerseyError
+        Where the place is understood and plainly not in New Jersey.
+    SiteError
+        For everything that cannot be read without guessing.
+
+    Examples
+    --------
+    >>> from types import SimpleNamespace
+    >>> directory = SimpleNamespace(names={"0408": ("Camden City", "Camden")})
+    >>> locate("0408_81_1.10", directory=directory).mun_code
+    '0408'
+    >>> locate("40.7344, -74.1641", directory=directory).located_by
+    'coordinates, latitude first'
+    """
+    if plain_text(text):
+        place = _place(text, crs, directory)
+    elif pin is not None:
+        place = _Place("parcel number (PAMS_PIN)")
+    elif municipality is not None:
+        place = _Place("municipality as stated")
+    else:
+        _refuse(f"The site was read as {text!r}, which is empty", "there is nothing to check", _HELP)
+    typed = text if plain_text(text) else (pin or municipality or "")
+    return _site(
+        typed, place, uncertainty_ft=uncertainty_ft, pin=pin, municipality=municipality, directory=directory
+    )
+
+
+def locate_file(
+    path: str | PathLike[str],
+    *,
+    crs: str | None = None,
+    uncertainty_ft: float = 0.0,
+    pin: str | None = None,
+    municipality: str | None = None,
+    directory: MunicipalDirectory,
+) -> Site:
+    """Make a site from a GeoJSON file, whatever its name ends with; see `locate` for the rest.
+
+    Parameters
+    ----------
+    path
+        A file of at most 50 MB, in UTF-8. Several polygons are one site; several points are refused.
+    crs, uncertainty_ft, pin, municipality, directory
+        As for `locate`.
+    """
+    place = _file_place(path, crs, directory)
+    return _site(
+        str(path),
+        place,
+        uncertainty_ft=uncertainty_ft,
+        pin=pin,
+        municipality=municipality,
+        directory=directory,
+    )

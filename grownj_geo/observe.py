@@ -1,0 +1,385 @@
+"""Measuring sites against layers. This module knows geometry and no law.
+
+Every answer is an interval: what is certainly so, what is computed, what is possible. Distances are on the
+ellipsoid and in international feet; areas are planar, in the working CRS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import shapely
+
+from grownj_geo.layer import EXACT, INNER, NOMINAL, OUTER
+from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_lonlat
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.layer import Layer
+    from grownj_geo.site import Site
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+
+__all__ = ["MARGIN_LIMIT_FT", "Coverage", "Distance", "SiteTable", "measure_coverage", "measure_distance"]
+
+MARGIN_LIMIT_FT = 2_000.0
+"""In a layer of many features, a line farther off than this is not looked for."""
+
+_FEW_FEATURES = 8
+_SHARE_NOISE = 1e-9
+# The planar distance in EPSG:3424 is off by at most 1 part in 10,000 inside New Jersey, in either direction.
+_PLANAR_ERROR = 2e-4
+
+
+@dataclass(frozen=True, eq=False)
+class SiteTable:
+    """Sites as arrays: what the measuring needs of them.
+
+    Attributes
+    ----------
+    geometries
+        Points and polygons in EPSG:3424, shape (n,); None where only the municipality is known.
+    uncertainty_ft
+        How far the true place may be from the geometry, shape (n,), in feet.
+    placed
+        Whether the site has a geometry, shape (n,).
+    mun_codes
+        Municipality by parcel number or by statement; empty where geometry has to say it.
+    """
+
+    geometries: NDArray[np.object_]
+    uncertainty_ft: Floats
+    placed: NDArray[np.bool_]
+    mun_codes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sites: Sequence[Site]) -> SiteTable:
+        """Return the table of some sites."""
+        geometries = np.empty(len(sites), dtype=object)
+        geometries[:] = [site.geometry for site in sites]
+        return cls(
+            geometries,
+            np.array([site.uncertainty_ft for site in sites], dtype=np.float64),
+            np.array([site.geometry is not None for site in sites], dtype=bool),
+            tuple(site.mun_code or "" for site in sites),
+        )
+
+    def __len__(self) -> int:
+        """Return the number of sites."""
+        return len(self.geometries)
+
+    @property
+    def points(self) -> NDArray[np.bool_]:
+        """Which sites are points, shape (n,)."""
+        return np.asarray(shapely.get_type_id(self.geometries) == shapely.GeometryType.POINT)
+
+
+@dataclass(frozen=True, eq=False)
+class Coverage:
+    """How much of each site lies in some features, arrays of shape (n,).
+
+    Attributes
+    ----------
+    share_low, share, share_high
+        Share of the site that is certainly in, computed to be in, and possibly in; 0 or 1 for a point.
+        `share` is NaN where only bounds of the features are known.
+    margin_ft
+        Feet from the site to the features' common line: positive inside, negative outside; NaN for a site
+        that the line cuts, or where the line is not known. At most the limit in a layer of many features.
+    feature
+        Index of the feature that covers the site, or is nearest to it; -1 where none is near.
+    """
+
+    share_low: Floats
+    share: Floats
+    share_high: Floats
+    margin_ft: Floats
+    feature: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Distance:
+    """How far each site is from the nearest of some features, arrays of shape (n,), international feet.
+
+    Attributes
+    ----------
+    near_low, near, near_high
+        From the site's nearest part: at least, computed, at most. `near` is NaN where only bounds are known.
+    far_low, far, far_high
+        From the site's farthest part; the same as `near` for a point.
+    feature
+        Index of the nearest feature; -1 where there is none.
+    """
+
+    near_low: Floats
+    near: Floats
+    near_high: Floats
+    far_low: Floats
+    far: Floats
+    far_high: Floats
+    feature: Ints
+
+
+def _filled(n: int, value: float = np.nan) -> Floats:
+    return np.full(n, value, dtype=np.float64)
+
+
+def _bounded(layer: Layer, features: Ints) -> tuple[Ints, Ints, Ints]:
+    """Split a selection into what is surely in, what is possibly in, and the computed line."""
+    bounds = np.array([layer.bound(int(i)) for i in features], dtype=object)
+    return (
+        features[np.isin(bounds, (EXACT, INNER))],
+        features[np.isin(bounds, (EXACT, OUTER))],
+        features[np.isin(bounds, (EXACT, NOMINAL))],
+    )
+
+
+def measure_coverage(layer: Layer, features: Ints, sites: SiteTable) -> Coverage:
+    """Measure how much of each site lies in the given features taken together.
+
+    Parameters
+    ----------
+    layer
+        A layer of polygons.
+    features
+        Indices of the features that count.
+    sites
+        The sites; those without a place come back as NaN.
+    """
+    n = len(sites)
+    lower, upper, nominal = _bounded(layer, features)
+    accuracy = layer.manifest.accuracy_ft or 0.0
+    exact = len(lower) and len(nominal) and np.array_equal(lower, nominal) and np.array_equal(upper, nominal)
+    result = Coverage(_filled(n), _filled(n), _filled(n), _filled(n), np.full(n, -1, dtype=np.int64))
+    for i in np.flatnonzero(sites.placed):
+        site = sites.geometries[i]
+        tolerance = accuracy + sites.uncertainty_ft[i]
+        reach = max(MARGIN_LIMIT_FT, 2.0 * tolerance)
+        if exact:
+            ground = _ground(layer, nominal, site, reach)
+            result.share_low[i], result.share[i], result.share_high[i] = _shares(site, ground, tolerance)
+            result.margin_ft[i] = _margin(site, ground, reach, result.share[i])
+            result.feature[i] = _nearest_feature(layer, nominal, site, reach)
+            continue
+        result.share_low[i] = _shares(site, _ground(layer, lower, site, reach), tolerance)[0]
+        ground_high = _ground(layer, upper, site, reach)
+        result.share_high[i] = _shares(site, ground_high, tolerance)[2]
+        if len(nominal):
+            ground = _ground(layer, nominal, site, reach)
+            result.share[i] = _shares(site, ground, 0.0)[1]
+            result.margin_ft[i] = _margin(site, ground, reach, result.share[i])
+        elif result.share_high[i] == 0:
+            result.margin_ft[i] = _margin(site, ground_high, reach, 0.0)
+        result.feature[i] = _nearest_feature(layer, upper, site, reach)
+    return result
+
+
+@dataclass(frozen=True)
+class _Ground:
+    """The features near one site, joined: their area and their common line."""
+
+    area: shapely.Geometry
+    line: shapely.Geometry
+    capped: bool
+
+
+def _ground(layer: Layer, features: Ints, site: shapely.Geometry, reach: float) -> _Ground:
+    if len(features) <= _FEW_FEATURES:
+        parts = [layer.geometry(int(i)) for i in features]
+        capped = False
+    else:
+        x0, y0, x1, y1 = site.bounds
+        box = (x0 - reach, y0 - reach, x1 + reach, y1 + reach)
+        near = features[_boxes_meet(layer.bounds[features], box)]
+        # The frame of this cut is at least `reach` away, and distances are capped there.
+        parts = [shapely.clip_by_rect(layer.geometry(int(i)), *box) for i in near]
+        capped = True
+    area = parts[0] if len(parts) == 1 else shapely.union_all(parts)
+    shapely.prepare(area)
+    return _Ground(area, shapely.boundary(area), capped)
+
+
+def _boxes_meet(boxes: Floats, box: tuple[float, float, float, float]) -> NDArray[np.bool_]:
+    x0, y0, x1, y1 = box
+    return np.asarray((boxes[:, 0] <= x1) & (boxes[:, 2] >= x0) & (boxes[:, 1] <= y1) & (boxes[:, 3] >= y0))
+
+
+def _shares(site: shapely.Geometry, ground: _Ground, tolerance: float) -> tuple[float, float, float]:
+    if site.geom_type == "Point":
+        inside = bool(shapely.intersects(ground.area, site))
+        if tolerance > 0 and not ground.area.is_empty:
+            sure = shapely.distance(site, ground.line) * FT_PER_FTUS > tolerance
+        else:
+            sure = True
+        share = float(inside)
+        return (share, share, share) if sure else (0.0, share, 1.0)
+    share = _area_share(site, ground.area)
+    if tolerance <= 0 or ground.area.is_empty or shapely.distance(site, ground.line) * FT_PER_FTUS > tolerance:
+        return share, share, share
+    width = tolerance / FT_PER_FTUS
+    low = _area_share(site, shapely.buffer(ground.area, -width, quad_segs=32))
+    high = _area_share(site, shapely.buffer(ground.area, width, quad_segs=32))
+    return min(low, share), share, max(high, share)
+
+
+def _area_share(site: shapely.Geometry, area: shapely.Geometry) -> float:
+    share = float(shapely.area(shapely.intersection(site, area)) / shapely.area(site))
+    if share < _SHARE_NOISE:
+        return 0.0
+    return 1.0 if share > 1.0 - _SHARE_NOISE else share
+
+
+def _margin(site: shapely.Geometry, ground: _Ground, reach: float, share: float) -> float:
+    if 0.0 < share < 1.0:
+        return np.nan
+    if ground.area.is_empty:
+        return -reach if ground.capped else np.nan
+    away = float(shapely.distance(site, ground.line)) * FT_PER_FTUS
+    away = min(away, reach) if ground.capped else away
+    return away if share == 1.0 else -away
+
+
+def _nearest_feature(layer: Layer, features: Ints, site: shapely.Geometry, reach: float) -> int:
+    if not len(features):
+        return -1
+    x0, y0, x1, y1 = site.bounds
+    near = features
+    if len(features) > _FEW_FEATURES:
+        near = features[_boxes_meet(layer.bounds[features], (x0 - reach, y0 - reach, x1 + reach, y1 + reach))]
+    if not len(near):
+        return -1
+    distances = [shapely.distance(layer.geometry(int(i)), site) for i in near]
+    return int(near[int(np.argmin(distances))])
+
+
+def measure_distance(layer: Layer, features: Ints, sites: SiteTable) -> Distance:
+    """Measure how far each site is from the nearest of the given features.
+
+    Points are measured from their longitude and latitude on the GRS80 ellipsoid; for polygons the nearest
+    pair of points is found in the plane and measured on the ellipsoid. Ground inside a polygon has the
+    distance 0.
+
+    Parameters
+    ----------
+    layer
+        A layer of points or of polygons.
+    features
+        Indices of the features that count. Where the layer has inner and outer bounds, the inner ones give
+        the greatest and the outer ones the least possible distance.
+    sites
+        The sites; those without a place come back as NaN.
+    """
+    n = len(sites)
+    result = Distance(*(_filled(n) for _ in range(6)), np.full(n, -1, dtype=np.int64))
+    if not len(features):
+        for array in (result.near_low, result.near, result.near_high, result.far_low, result.far, result.far_high):
+            array[sites.placed] = np.inf
+        return result
+    points = sites.points
+    if layer.lonlat is not None:
+        _points_to_points(layer, features, sites, np.flatnonzero(points), result)
+        for i in np.flatnonzero(sites.placed & ~points):
+            _polygon_to_points(layer, features, sites, int(i), result)
+    else:
+        _to_polygons(layer, features, sites, np.flatnonzero(sites.placed), result)
+    return result
+
+
+def _points_to_points(layer: Layer, features: Ints, sites: SiteTable, rows: Ints, result: Distance) -> None:
+    if layer.lonlat is None or not len(rows):
+        return
+    target = layer.bounds[features, :2]
+    tolerance = layer.tolerance_ft(features)
+    # Blocks keep the planar distance table small for large inputs.
+    for block in np.array_split(rows, max(1, len(rows) * len(features) // 4_000_000)):
+        xy = np.column_stack([shapely.get_x(sites.geometries[block]), shapely.get_y(sites.geometries[block])])
+        planar = np.hypot(xy[:, None, 0] - target[None, :, 0], xy[:, None, 1] - target[None, :, 1])
+        least = planar.min(axis=1)
+        # Whatever can be nearest once the planar error and the stations' own uncertainty are allowed for.
+        possible = planar <= (least * (1 + _PLANAR_ERROR) + 2 * float(tolerance.max()) + 1.0)[:, None]
+        site_of, feature_of = np.nonzero(possible)
+        lon, lat = to_lonlat(xy[:, 0], xy[:, 1])
+        found = layer.lonlat[features[feature_of]]
+        feet = geodesic_ft(lon[site_of], lat[site_of], found[:, 0], found[:, 1])
+        starts = np.flatnonzero(np.r_[True, site_of[1:] != site_of[:-1]])
+        slack = sites.uncertainty_ft[block]
+        low = np.minimum.reduceat(feet - tolerance[feature_of], starts) - slack
+        high = np.minimum.reduceat(feet + tolerance[feature_of], starts) + slack
+        near = np.minimum.reduceat(feet, starts)
+        first = np.full(len(block), -1, dtype=np.int64)
+        hits = np.flatnonzero(feet == near[site_of])[::-1]
+        first[site_of[hits]] = feature_of[hits]
+        result.near_low[block] = result.far_low[block] = np.maximum(low, 0.0)
+        result.near[block] = result.far[block] = near
+        result.near_high[block] = result.far_high[block] = high
+        result.feature[block] = features[first]
+
+
+def _polygon_to_points(layer: Layer, features: Ints, sites: SiteTable, row: int, result: Distance) -> None:
+    if layer.lonlat is None:
+        return
+    site = sites.geometries[row]
+    tolerance = layer.tolerance_ft(features)
+    targets = shapely.points(layer.bounds[features, :2])
+    planar = shapely.distance(site, targets) * FT_PER_FTUS
+    hull = shapely.get_coordinates(shapely.convex_hull(site))
+    across = float(np.hypot(*(hull.max(axis=0) - hull.min(axis=0)))) * FT_PER_FTUS
+    keep = np.flatnonzero(planar <= planar.min() * (1 + _PLANAR_ERROR) + across + 2 * tolerance.max() + 1.0)
+    nearest = shapely.get_coordinates(shapely.shortest_line(site, targets[keep]))[::2]
+    to = layer.lonlat[features[keep]]
+    near = geodesic_ft(*to_lonlat(nearest[:, 0], nearest[:, 1]), to[:, 0], to[:, 1])
+    near[planar[keep] == 0] = 0.0
+    # The farthest part of a polygon from a point is one of its corners.
+    corner_lon, corner_lat = to_lonlat(hull[:, 0], hull[:, 1])
+    far = geodesic_ft(corner_lon[None, :], corner_lat[None, :], to[:, :1], to[:, 1:]).max(axis=1)
+    slack = float(sites.uncertainty_ft[row])
+    spread = tolerance[keep]
+    result.near_low[row] = max(float((near - spread).min()) - slack, 0.0)
+    result.near[row] = near.min()
+    result.near_high[row] = float((near + spread).min()) + slack
+    result.far_low[row] = max(float((far - spread).min()) - slack, 0.0)
+    result.far[row] = far.min()
+    result.far_high[row] = float((far + spread).min()) + slack
+    result.feature[row] = int(features[keep[int(np.argmin(near))]])
+
+
+def _to_polygons(layer: Layer, features: Ints, sites: SiteTable, rows: Ints, result: Distance) -> None:
+    lower, upper, nominal = _bounded(layer, features)
+    slack = sites.uncertainty_ft[rows]
+    for which, near_into, far_into, sign in (
+        (upper, result.near_low, result.far_low, -1.0),
+        (lower, result.near_high, result.far_high, 1.0),
+        (nominal, result.near, result.far, 0.0),
+    ):
+        if not len(which):
+            continue
+        tolerance = layer.tolerance_ft(which)
+        near = np.full((len(which), len(rows)), np.inf)
+        far = np.full((len(which), len(rows)), np.inf)
+        for k, index in enumerate(which):
+            near[k], far[k] = _to_polygon(layer.geometry(int(index)), sites.geometries[rows])
+            if sign:
+                near[k] += sign * tolerance[k]
+                far[k] += sign * tolerance[k]
+        near_into[rows] = np.maximum(near.min(axis=0) + sign * slack, 0.0)
+        far_into[rows] = np.maximum(far.min(axis=0) + sign * slack, 0.0)
+        if which is lower or not len(lower):
+            result.feature[rows] = which[np.argmin(near, axis=0)]
+
+
+def _to_polygon(area: shapely.Geometry, places: NDArray[np.object_]) -> tuple[Floats, Floats]:
+    pairs = shapely.get_coordinates(shapely.shortest_line(places, area)).reshape(-1, 4)
+    near = geodesic_ft(*to_lonlat(pairs[:, 0], pairs[:, 1]), *to_lonlat(pairs[:, 2], pairs[:, 3]))
+    near[shapely.intersects(area, places)] = 0.0
+    far = near.copy()
+    for i in np.flatnonzero(shapely.get_type_id(places) != shapely.GeometryType.POINT):
+        # Exact where the area is convex, as the bounds of airport and terminals are.
+        corners = shapely.points(shapely.get_coordinates(shapely.convex_hull(places[i])))
+        far[i] = _to_polygon(area, corners)[0].max()
+    return near, far

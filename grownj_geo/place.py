@@ -1,0 +1,274 @@
+"""In which municipality a site lies, and how surely: by its lines, or by what outranks them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
+import shapely
+
+from grownj_geo.units import FT_PER_FTUS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grownj_geo.atlas import Atlas
+    from grownj_geo.layer import Layer
+    from grownj_geo.observe import SiteTable
+
+__all__ = ["OFFSHORE_LIMIT_FT", "Placement", "PlacementKind", "place_sites"]
+
+OFFSHORE_LIMIT_FT = 1_000.0
+"""A site outside every municipal polygon but this near to one is on a pier or in water (ambiguity A32)."""
+
+NOWHERE, UNKNOWN = -1, -2
+"""Candidates that are no municipality: outside all of them, and not to be told."""
+
+
+class PlacementKind(str, Enum):
+    """How a site's municipality is known."""
+
+    CERTAIN = "certain"
+    SEVERAL = "several"
+    UNCERTAIN = "uncertain"
+    OFFSHORE = "offshore"
+    OUTSIDE = "outside"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """The municipalities of n sites.
+
+    Attributes
+    ----------
+    codes
+        All municipal codes that candidates refer to.
+    kinds
+        How each site's municipality is known, n of them.
+    candidates
+        For all sites one after the other: positions in `codes`, the likeliest first, or the two markers
+        for "none of them" and "not to be told". At least one for each site.
+    starts
+        Where each site's candidates begin, shape (n,).
+    shares
+        Share of the site's area in each candidate; 1 for a point's first.
+    neighbours
+        By site: codes of other municipalities whose line is within the layer's accuracy, with feet.
+    distances_ft
+        By site: feet to each candidate that the site is not in, for sites off the shore.
+    """
+
+    codes: tuple[str, ...]
+    kinds: tuple[PlacementKind, ...]
+    candidates: NDArray[np.int64]
+    starts: NDArray[np.int64]
+    shares: NDArray[np.float64]
+    neighbours: tuple[tuple[tuple[str, float], ...], ...]
+    distances_ft: tuple[tuple[float, ...], ...]
+
+    def codes_of(self, site: int) -> list[str]:
+        """Return the candidate codes of one site, the likeliest first."""
+        end = self.starts[site + 1] if site + 1 < len(self.starts) else len(self.candidates)
+        return [self.codes[c] for c in self.candidates[self.starts[site] : end] if c >= 0]
+
+    def shares_of(self, site: int) -> list[float]:
+        """Return the share of the site in each of its candidates, in the order of `codes_of`."""
+        end = self.starts[site + 1] if site + 1 < len(self.starts) else len(self.candidates)
+        part = slice(self.starts[site], end)
+        return [float(s) for c, s in zip(self.candidates[part], self.shares[part], strict=True) if c >= 0]
+
+
+@dataclass
+class _Found:
+    kind: PlacementKind
+    candidates: list[int]
+    shares: list[float]
+    neighbours: tuple[tuple[str, float], ...] = ()
+    distances: tuple[float, ...] = ()
+
+
+def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:
+    """Find the municipality of each site.
+
+    The covering polygon decides; a parcel number or the user's statement outranks it. A point on a shared
+    line goes to the lower code and has the other as a neighbour. With an uncertainty in feet, every
+    municipality within it is a candidate. Off the shore none is certain (ambiguities A17 and A32).
+
+    Parameters
+    ----------
+    atlas
+        Its layer `municipalities` is used; where that is unusable, sites without a stated code are unknown.
+    sites
+        The sites.
+    """
+    layer = atlas.layer("municipalities")
+    if layer is None:
+        codes = tuple(sorted({code for code in sites.mun_codes if code}))
+        index = {code: i for i, code in enumerate(codes)}
+        return _gather(codes, [_stated(index, code) for code in sites.mun_codes])
+    features = layer.select(as_of=atlas.as_of)
+    order = np.argsort([layer.key(int(i)) for i in features], kind="stable")
+    features = features[order]
+    codes = tuple(layer.key(int(i)) for i in features)
+    index = {code: i for i, code in enumerate(codes)}
+    found: list[_Found | None] = [
+        _stated(index, code) if code else (None if placed else _stated(index, ""))
+        for code, placed in zip(sites.mun_codes, sites.placed, strict=True)
+    ]
+    open_rows = np.array([i for i, f in enumerate(found) if f is None], dtype=np.int64)
+    points = sites.points
+    for row, result in _place_points(layer, features, sites, open_rows[points[open_rows]]):
+        found[row] = result
+    for row in open_rows[~points[open_rows]]:
+        found[int(row)] = _place_polygon(layer, features, sites.geometries[row], float(sites.uncertainty_ft[row]))
+    return _gather(codes, [f for f in found if f is not None])
+
+
+def _stated(index: dict[str, int], code: str) -> _Found:
+    if code in index:
+        return _Found(PlacementKind.CERTAIN, [index[code]], [1.0])
+    return _Found(PlacementKind.UNKNOWN, [UNKNOWN], [np.nan])
+
+
+def _gather(codes: tuple[str, ...], found: list[_Found]) -> Placement:
+    lengths = np.array([len(f.candidates) for f in found], dtype=np.int64)
+    return Placement(
+        codes,
+        tuple(f.kind for f in found),
+        np.array([c for f in found for c in f.candidates], dtype=np.int64),
+        np.cumsum(lengths) - lengths,
+        np.array([s for f in found for s in f.shares], dtype=np.float64),
+        tuple(f.neighbours for f in found),
+        tuple(f.distances for f in found),
+    )
+
+
+def _place_points(
+    layer: Layer, features: NDArray[np.int64], sites: SiteTable, rows: NDArray[np.int64]
+) -> list[tuple[int, _Found]]:
+    accuracy = layer.manifest.accuracy_ft or 0.0
+    places = sites.geometries[rows]
+    slack = sites.uncertainty_ft[rows]
+    covering: list[list[int]] = [[] for _ in rows]
+    near: list[list[tuple[int, float]]] = [[] for _ in rows]
+    every = np.arange(len(rows))
+    _look_around(layer, features, places, every, np.maximum(slack, accuracy), covering, near)
+    bare = np.array([i for i in every if not covering[i]], dtype=np.int64)
+    for i in bare:
+        near[i].clear()
+    _look_around(layer, features, places, bare, np.maximum(slack, OFFSHORE_LIMIT_FT), covering, near)
+    result = []
+    for i, row in enumerate(rows):
+        others = sorted(near[i], key=lambda pair: (pair[1], pair[0]))
+        result.append((int(row), _decide_point(layer, features, covering[i], others, float(slack[i]), accuracy)))
+    return result
+
+
+def _look_around(
+    layer: Layer,
+    features: NDArray[np.int64],
+    places: NDArray[np.object_],
+    rows: NDArray[np.int64],
+    reach_ft: NDArray[np.float64],
+    covering: list[list[int]],
+    near: list[list[tuple[int, float]]],
+) -> None:
+    """Add, for some of the points, the municipalities that cover them and the others within reach."""
+    if not len(rows):
+        return
+    x, y = shapely.get_x(places), shapely.get_y(places)
+    reach = reach_ft / FT_PER_FTUS
+    boxes = layer.bounds[features]
+    for position, feature in enumerate(features):
+        x0, y0, x1, y1 = boxes[position]
+        r = reach[rows]
+        hit = rows[
+            (x[rows] >= x0 - r) & (x[rows] <= x1 + r) & (y[rows] >= y0 - r) & (y[rows] <= y1 + r)
+        ]
+        if not len(hit):
+            continue
+        area = layer.geometry(int(feature))
+        inside = shapely.intersects_xy(area, x[hit], y[hit])
+        for i in hit[inside]:
+            covering[i].append(position)
+        outside = hit[~inside]
+        outside = outside[shapely.dwithin(area, places[outside], reach[outside])]
+        for i, away in zip(outside, shapely.distance(area, places[outside]), strict=True):
+            near[i].append((position, float(away) * FT_PER_FTUS))
+
+
+def _decide_point(
+    layer: Layer,
+    features: NDArray[np.int64],
+    covering: list[int],
+    others: list[tuple[int, float]],
+    slack: float,
+    accuracy: float,
+) -> _Found:
+    if not covering:
+        limit = max(slack, OFFSHORE_LIMIT_FT)
+        reachable = [(p, d) for p, d in others if d <= limit]
+        if not reachable:
+            return _Found(PlacementKind.OUTSIDE, [NOWHERE], [np.nan])
+        places = [p for p, _ in reachable]
+        return _Found(
+            PlacementKind.OFFSHORE,
+            [*places, NOWHERE],
+            [0.0] * (len(places) + 1),
+            distances=tuple(d for _, d in reachable),
+        )
+    first, *ties = covering
+    possible = ties + [p for p, d in others if d <= slack]
+    neighbours = tuple(
+        (layer.key(int(features[p])), d) for p, d in [*((t, 0.0) for t in ties), *others] if d <= accuracy
+    )
+    if slack > 0 and possible:
+        shares = [1.0] + [0.0] * len(possible)
+        return _Found(PlacementKind.UNCERTAIN, [first, *possible], shares, neighbours)
+    return _Found(PlacementKind.CERTAIN, [first], [1.0], neighbours)
+
+
+def _place_polygon(layer: Layer, features: NDArray[np.int64], site: shapely.Geometry, slack: float) -> _Found:
+    accuracy = layer.manifest.accuracy_ft or 0.0
+    reach = max(slack, OFFSHORE_LIMIT_FT) / FT_PER_FTUS
+    x0, y0, x1, y1 = site.bounds
+    boxes = layer.bounds[features]
+    close = np.flatnonzero(
+        (boxes[:, 0] <= x1 + reach) & (boxes[:, 2] >= x0 - reach) & (boxes[:, 1] <= y1 + reach) & (boxes[:, 3] >= y0 - reach)
+    )
+    whole = float(shapely.area(site))
+    parts: list[tuple[int, float, shapely.Geometry]] = []
+    others: list[tuple[int, float]] = []
+    for position in close:
+        area = layer.geometry(int(features[position]))
+        part = shapely.intersection(area, site)
+        if shapely.area(part) > 0:
+            parts.append((int(position), float(shapely.area(part)) / whole, part))
+        else:
+            away = float(shapely.distance(area, site)) * FT_PER_FTUS
+            if away <= reach * FT_PER_FTUS:
+                others.append((int(position), away))
+    others.sort(key=lambda pair: (pair[1], pair[0]))
+    if not parts:
+        return _decide_point(layer, features, [], others, slack, accuracy)
+    parts.sort(key=lambda part: (-part[1], part[0]))
+    main = layer.geometry(int(features[parts[0][0]]))
+    real, slivers = [parts[0]], []
+    for part in parts[1:]:
+        # A part that keeps within the accuracy of the main municipality's line may be no part at all.
+        deepest = shapely.distance(main, shapely.points(shapely.get_coordinates(part[2]))).max() * FT_PER_FTUS
+        (slivers if deepest <= accuracy else real).append(part)
+    neighbours = tuple(
+        (layer.key(int(features[p])), d) for p, d in [*((s[0], 0.0) for s in slivers), *others] if d <= accuracy
+    )
+    if len(real) > 1:
+        return _Found(PlacementKind.SEVERAL, [p[0] for p in real], [p[1] for p in real], neighbours)
+    possible = [s[0] for s in slivers] + [p for p, d in others if d <= slack]
+    if slack > 0 and possible:
+        return _Found(
+            PlacementKind.UNCERTAIN, [real[0][0], *possible], [real[0][1]] + [0.0] * len(possible), neighbours
+        )
+    return _Found(PlacementKind.CERTAIN, [real[0][0]], [real[0][1]], neighbours)

@@ -1,0 +1,98 @@
+"""The share of a site's area within a radius of points: the "more than 50 percent of land area" tests."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyproj
+import shapely
+
+from grownj_geo.units import FT_PER_METRE, miles_to_ft, to_working
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grownj_geo.layer import Layer
+
+__all__ = ["geodesic_circle", "share_within"]
+
+_AZIMUTHS = 4096
+# A circle of 4096 corners keeps within 0.002 ft of a one-mile circle: far below any layer's accuracy.
+_SHARE_RESOLUTION = 1e-7
+
+
+def geodesic_circle(lon: float, lat: float, radius_ft: float) -> shapely.Polygon:
+    """Return the ground within a radius of a point, measured on the GRS80 ellipsoid.
+
+    Parameters
+    ----------
+    lon, lat
+        Degrees.
+    radius_ft
+        International feet.
+
+    Returns
+    -------
+    shapely.Polygon
+        In EPSG:3424 (US survey feet).
+
+    Examples
+    --------
+    >>> round(geodesic_circle(-74.1641, 40.7344, 2640).area / (3.14159265 * 2640**2), 3)
+    1.0
+    """
+    azimuths = np.linspace(0.0, 360.0, _AZIMUTHS, endpoint=False)
+    n = len(azimuths)
+    lons, lats, _ = pyproj.Geod(ellps="GRS80").fwd(
+        np.full(n, lon), np.full(n, lat), azimuths, np.full(n, radius_ft / FT_PER_METRE)
+    )
+    return shapely.Polygon(np.column_stack(to_working(lons, lats)))
+
+
+def share_within(
+    site: shapely.Geometry,
+    layer: Layer,
+    features: NDArray[np.int64],
+    *,
+    radius_ft: float,
+    uncertainty_ft: float = 0.0,
+) -> tuple[float, float, float]:
+    """Return the least, computed and greatest share of the site within the radius of any of some points.
+
+    The radii of several points are taken together (ambiguity A47). The points' own uncertainty and the
+    site's shorten the radius for the least share and lengthen it for the greatest.
+
+    Parameters
+    ----------
+    site
+        Point or polygon in EPSG:3424.
+    layer, features
+        A layer of points, and the indices of those that count.
+    radius_ft, uncertainty_ft
+        International feet.
+    """
+    if layer.lonlat is None or not len(features):
+        return 0.0, 0.0, 0.0
+    tolerance = layer.tolerance_ft(features) + uncertainty_ft
+    reach = radius_ft + float(tolerance.max()) + miles_to_ft(0.01)
+    near = np.flatnonzero(shapely.distance(site, shapely.points(layer.bounds[features, :2])) <= reach)
+    if not len(near):
+        return 0.0, 0.0, 0.0
+    shares = []
+    for sign in (-1.0, 0.0, 1.0):
+        circles = [
+            geodesic_circle(*map(float, layer.lonlat[features[k]]), radius_ft + sign * float(tolerance[k]))
+            for k in near
+            if radius_ft + sign * tolerance[k] > 0
+        ]
+        shares.append(_share(site, shapely.union_all(circles)))
+    return shares[0], shares[1], shares[2]
+
+
+def _share(site: shapely.Geometry, area: shapely.Geometry) -> float:
+    if site.geom_type == "Point":
+        return float(shapely.intersects(area, site))
+    share = float(shapely.area(shapely.intersection(site, area)) / shapely.area(site))
+    # An exact half must come out as a half, whatever the last bits of the overlay are.
+    return round(share / _SHARE_RESOLUTION) * _SHARE_RESOLUTION
