@@ -112,18 +112,15 @@ class Atlas:
     def municipal_names(self) -> dict[str, tuple[str, str]]:
         """Name and county by `mun_code`, of the municipalities of the as-of date.
 
-        Raises
-        ------
-        LayerError
-            If the municipalities cannot be used: without them no code or name means anything.
+        Where their polygons cannot be used, the names come from the table of the revitalization index, so
+        that codes and names still mean something. Empty where neither can be used.
         """
-        layer = self.layer("municipalities")
-        if layer is None:
-            raise LayerError(self.state("municipalities").problem or "The municipalities are not loaded.")
-        return {
-            layer.key(int(i)): (layer.name(int(i)), layer.value("county", int(i)))
-            for i in layer.select(as_of=self.as_of)
-        }
+        for layer_id in ("municipalities", "revitalization_index"):
+            layer = self.layer(layer_id)
+            if layer is not None:
+                indices = map(int, layer.select(as_of=self.as_of))
+                return {layer.key(i): (layer.name(i), layer.value("county", i)) for i in indices}
+        return {}
 
     @cached_property
     def county_names(self) -> dict[str, str]:

@@ -24,6 +24,7 @@ from grownj_geo.rulebook import (
     MunicipalityInNode,
     OverlapsNode,
     RatioNode,
+    ShareOver,
     ShareOverNode,
     SiteFact,
     SiteFactNode,
@@ -84,6 +85,7 @@ class Leaves:
     coverages: dict[Hashable, Coverage] = field(default_factory=dict)
     distances: dict[Hashable, Distance] = field(default_factory=dict)
     feature_cache: dict[str, NDArray[np.int8]] = field(default_factory=dict)
+    _shares: dict[Hashable, NDArray[np.float64]] = field(default_factory=dict)
     _lists: dict[str, dict[str, Listing] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -243,27 +245,46 @@ class Leaves:
             return self._unavailable(where.layer)
         radius = miles_to_ft(self.bound.parameter(where.radius))
         least = self.bound.parameter(where.share)
-        features = self.features(layer, where)
-        shares = np.full((3, self.n), np.nan)
-        for i in np.flatnonzero(self.sites.placed):
-            shares[:, i] = share_within(
-                self.sites.geometries[i],
-                layer,
-                features,
-                radius_ft=radius,
-                uncertainty_ft=float(self.sites.uncertainty_ft[i]),
-            )
-        low, nominal, high = shares
+        low, nominal, high = self._shares_within(where, layer, radius)
         answer = np.where(low > least, 1, np.where(high <= least, -1, 0)).astype(np.int8)
         leaning = np.where(answer != 0, answer, np.where(nominal > least, 1, -1)).astype(np.int8)
         causes = np.where(answer == 0, int(Cause.NEAR_LINE), 0).astype(np.int32)
         return self._located(Values(np.stack([answer, leaning, answer]), np.full(self.n, np.nan), causes))
+
+    def _shares_within(self, where: ShareOver, layer: Layer, radius_ft: float) -> NDArray[np.float64]:
+        """Return least, computed and greatest share of each site within a radius, shape (3, n)."""
+        key = (_key(where), radius_ft)
+        if key not in self._shares:
+            features = self.features(layer, where)
+            shares = self._shares[key] = np.full((3, self.n), np.nan)
+            for i in np.flatnonzero(self.sites.placed):
+                shares[:, i] = share_within(
+                    self.sites.geometries[i],
+                    layer,
+                    features,
+                    radius_ft=radius_ft,
+                    uncertainty_ft=float(self.sites.uncertainty_ft[i]),
+                )
+        return self._shares[key]
+
+    def share_of(self, node: ShareOverNode) -> tuple[float, float, float]:
+        """Return the first site's least, computed and greatest share for a clause."""
+        layer = self.atlas.layer(node.share_over.layer)
+        if layer is None:
+            return (np.nan, np.nan, np.nan)
+        radius = miles_to_ft(self.bound.parameter(node.share_over.radius))
+        low, nominal, high = self._shares_within(node.share_over, layer, radius)[:, 0]
+        return float(low), float(nominal), float(high)
 
     # -- municipalities -------------------------------------------------------------------------------
 
     def county(self, mun_code: str) -> str:
         """Return the county's name of a municipal code, from the code's first two digits."""
         return self.atlas.county_names.get(mun_code[:2], "")
+
+    def municipality(self, mun_code: str) -> str:
+        """Return a municipality's name, or its code where no layer tells the name."""
+        return self.atlas.municipal_names.get(mun_code, (mun_code, ""))[0]
 
     def _municipal(
         self, test: Callable[[str], bool | None], *, nowhere: int = -1

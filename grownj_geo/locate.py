@@ -5,18 +5,27 @@ Nothing is fetched, and nothing is opened but a GeoJSON file, which is read as p
 
 from __future__ import annotations
 
-import json
-import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import shapely
 
-from grownj_geo.coordinates import LONLAT, Misfit, misfit, parse_coordinates, parse_crs, plain_text
+from grownj_geo.coordinates import parse_coordinates
+from grownj_geo.crs import LONLAT, Misfit, agreed_crs, misfit, parse_crs, plain_text
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
+from grownj_geo.geojson import (
+    MAX_BYTES,
+    REPAIR,
+    Shapes,
+    gather,
+    member_crs,
+    parse_geojson,
+    read_text,
+    refuse,
+)
 from grownj_geo.pins import Pin, find_municipality, looks_like_pin, match_municipality, parse_pins
 from grownj_geo.site import Site
 from grownj_geo.units import to_working_geometry
@@ -27,9 +36,6 @@ if TYPE_CHECKING:
 
 __all__ = ["MunicipalDirectory", "find_municipality", "locate", "locate_file"]
 
-_MAX_BYTES = 50_000_000
-_MAX_DEPTH = 8
-_MIN_RING = 4
 _SLIVER_SQFT = 1.0
 _WKT = re.compile(
     r"\s*(?:SRID\s*=\s*(?P<srid>[0-9]+)\s*;)?\s*(?P<kind>POINT|POLYGON|MULTIPOLYGON|MULTIPOINT|LINESTRING|MULTILINESTRING|"
@@ -38,9 +44,6 @@ _WKT = re.compile(
 )
 _COORDINATE_LIKE = re.compile(
     r"[^A-Z]*|.*(?:[0-9].*[NSEW]\b|\bLAT|\bLON|\bNAN\b|\bINF).*", re.IGNORECASE | re.DOTALL
-)
-_REPAIR = (
-    "Repair it in a GIS (QGIS: Fix geometries), look at the result and try again; it is not done by guessing"
 )
 _HELP = (
     "An address cannot be looked up in this version. Give coordinates (40.7344,-74.1641), a parcel number "
@@ -57,16 +60,6 @@ class MunicipalDirectory(Protocol):
         ...
 
 
-@dataclass
-class _Found:
-    """What a GeoJSON or WKT text holds."""
-
-    points: list[shapely.Point] = field(default_factory=list)
-    polygons: list[shapely.Geometry] = field(default_factory=list)
-    pins: list[str | None] = field(default_factory=list)
-    has_z: bool = False
-
-
 @dataclass(frozen=True)
 class _Place:
     located_by: str
@@ -76,188 +69,15 @@ class _Place:
     notes: tuple[str, ...] = ()
 
 
-def _refuse(source: str, problem: str, remedy: str) -> NoReturn:
-    raise SiteError(f"{source}: {problem}. {remedy}.")
-
-
-# GeoJSON: from JSON to shapely, in the file's own coordinates
-
-
-def _number(value: object, source: str, where: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        _refuse(source, f"{where} holds the coordinate {value!r}", "Expected a number; export the file again")
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number):
-        _refuse(
-            source,
-            f"{where} holds a coordinate that is not finite",
-            "Expected a number; export the file again",
-        )
-    return number
-
-
-def _position(value: object, source: str, where: str, found: _Found) -> tuple[float, float]:
-    if not isinstance(value, list) or len(value) < 2:  # noqa: PLR2004 - x and y
-        _refuse(
-            source,
-            f"{where} holds {str(value)[:60]!r} where a position belongs",
-            "Expected [longitude, latitude]",
-        )
-    found.has_z |= len(value) > 2  # noqa: PLR2004 - x and y
-    return _number(value[0], source, where), _number(value[1], source, where)
-
-
-def _list(value: object, source: str, where: str) -> list[object]:
-    if not isinstance(value, list):
-        _refuse(
-            source,
-            f"{where} has no list of coordinates",
-            "Expected GeoJSON as in RFC 7946; export the file again",
-        )
-    if not value:
-        _refuse(
-            source,
-            f"{where} has an empty geometry",
-            "Expected a point or a polygon; draw it or remove the feature",
-        )
-    return value
-
-
-def _polygon(value: object, source: str, where: str, found: _Found) -> shapely.Polygon:
-    rings = []
-    for ring in _list(value, source, where):
-        positions = [_position(p, source, where, found) for p in _list(ring, source, where)]
-        if len(positions) < _MIN_RING:
-            _refuse(
-                source, f"{where} has a ring of {len(positions)} positions", f"Expected at least 4. {_REPAIR}"
-            )
-        if positions[0] != positions[-1]:
-            _refuse(
-                source,
-                f"{where} has an unclosed ring: it starts at {positions[0]} and ends at {positions[-1]}",
-                f"Expected the first position again at the end. {_REPAIR}",
-            )
-        rings.append(positions)
-    return shapely.Polygon(rings[0], rings[1:])
-
-
-def _gather(value: object, source: str, where: str, found: _Found, depth: int = 0) -> None:
-    """Collect the points and polygons of a GeoJSON object."""
-    if depth > _MAX_DEPTH:
-        _refuse(
-            source,
-            f"{where} is nested more than {_MAX_DEPTH} deep",
-            "Expected plain features; export it again",
-        )
-    if value is None:
-        _refuse(
-            source,
-            f"{where} has a null geometry",
-            "Expected a point or a polygon; draw it or remove the feature",
-        )
-    kind = value.get("type") if isinstance(value, dict) else None
-    if not isinstance(value, dict) or not isinstance(kind, str):
-        _refuse(
-            source,
-            f"{where} is not GeoJSON: it has no type",
-            "Expected a Feature, a FeatureCollection or a geometry",
-        )
-    if kind in {"FeatureCollection", "GeometryCollection"}:
-        key, one = ("features", "feature") if kind == "FeatureCollection" else ("geometries", "geometry")
-        members = value.get(key)
-        if not isinstance(members, list) or not members:
-            _refuse(source, f"{where} has no {key}, so it is empty", "Expected at least one point or polygon")
-        for i, member in enumerate(members, 1):
-            _gather(member, source, f"{one} {i}", found, depth + 1)
-    elif kind == "Feature":
-        properties = value.get("properties")
-        named = properties.items() if isinstance(properties, dict) else ()
-        found.pins.append(
-            next((v for k, v in named if k.upper() == "PAMS_PIN" and isinstance(v, str) and v), None)
-        )
-        _gather(value.get("geometry"), source, where, found, depth + 1)
-    else:
-        _gather_geometry(kind, value.get("coordinates"), source, where, found)
-
-
-def _gather_geometry(kind: str, coordinates: object, source: str, where: str, found: _Found) -> None:
-    if kind == "Point":
-        found.points.append(shapely.Point(_position(_list(coordinates, source, where), source, where, found)))
-    elif kind == "MultiPoint":
-        positions = [_position(p, source, where, found) for p in _list(coordinates, source, where)]
-        found.points.extend(shapely.Point(p) for p in positions)
-    elif kind == "Polygon":
-        found.polygons.append(_polygon(coordinates, source, where, found))
-    elif kind == "MultiPolygon":
-        parts = [_polygon(p, source, where, found) for p in _list(coordinates, source, where)]
-        found.polygons.append(shapely.MultiPolygon(parts))
-    elif kind in {"LineString", "MultiLineString"}:
-        _refuse(
-            source, f"{where} is a {kind}", "Expected a point or a polygon: a line has no land; draw the lot"
-        )
-    else:
-        _refuse(source, f"{where} is of the unknown type {kind!r}", "Expected GeoJSON points and polygons")
-
-
-def _bad_constant(name: str) -> NoReturn:
-    raise SiteError(
-        f"GeoJSON holds {name} where a number belongs. Expected a finite coordinate; export it again."
-    )
-
-
-def _member_crs(document: dict[str, object], source: str) -> str | None:
-    member = document.get("crs")
-    if member is None:
-        return None
-    properties = member.get("properties") if isinstance(member, dict) else None
-    name = properties.get("name") if isinstance(properties, dict) else None
-    if not isinstance(name, str):
-        _refuse(
-            source, "its crs member names no system", 'Expected a name such as "urn:ogc:def:crs:EPSG::3424"'
-        )
-    return parse_crs(name)
-
-
-def _agree(crs: str | None, inner: str | None, source: str) -> tuple[str, tuple[str, ...]]:
-    """Return the CRS to read in and a note, from --crs and from what the text itself says."""
-    stated = None if crs is None else parse_crs(crs)
-    if inner is not None:
-        same = stated in {None, inner} or {stated, inner} <= LONLAT
-        if not same:
-            _refuse(
-                source,
-                f"it says {inner}, and --crs says {stated}",
-                "Expected one system; leave --crs out or fix it",
-            )
-        return inner, (f"Its coordinates were read in {inner}, as it says.",)
-    return stated or "EPSG:4269", () if stated is None else (
-        f"Its coordinates were read in {stated}, as stated.",
-    )
+# GeoJSON
 
 
 def _geojson(
     text: str, source: str, crs: str | None, directory: MunicipalDirectory, located_by: str
 ) -> _Place:
-    try:
-        document = json.loads(text, parse_constant=_bad_constant)
-    except SiteError:
-        raise
-    except RecursionError:
-        _refuse(source, "it is nested too deep", "Expected plain features; export it again")
-    except ValueError as error:
-        _refuse(source, f"it is not JSON ({error})", "Expected GeoJSON; export the site again as GeoJSON")
-    if not isinstance(document, dict):
-        _refuse(
-            source, "it is JSON, but not GeoJSON", "Expected a Feature, a FeatureCollection or a geometry"
-        )
-    if document.get("type") == "Topology":
-        _refuse(source, "it is TopoJSON, not GeoJSON", "Export the site again as GeoJSON")
-    found = _Found()
-    system, notes = _agree(crs, _member_crs(document, source), source)
-    _gather(document, source, "the geometry", found)
+    document = parse_geojson(text, source)
+    system, notes = agreed_crs(crs, member_crs(document, source), source)
+    found = gather(document, source)
     geometry, more = _assemble(found, source, system)
     pins, decides, pin_notes = _pins_of(found.pins, directory)
     return _Place(located_by, geometry, pins, decides, (*notes, *more, *pin_notes))
@@ -310,7 +130,7 @@ def _check_box(geometry: shapely.Geometry, source: str, crs: str) -> None:
         raise OutsideNewJerseyError(
             f"{source}: {problem.hint}. Expected a place in New Jersey; check the coordinates."
         )
-    _refuse(source, problem.hint, _remedy(problem, geometry, crs))
+    refuse(source, problem.hint, _remedy(problem, geometry, crs))
 
 
 def _remedy(problem: Misfit, geometry: shapely.Geometry, crs: str) -> str:
@@ -331,15 +151,15 @@ def _invalid(geometry: shapely.Geometry) -> str | None:
     return f"the geometry is not valid: {reason.lower()}" + (f" at {at.replace(' ', ', ')}" if at else "")
 
 
-def _assemble(found: _Found, source: str, crs: str) -> tuple[shapely.Geometry, tuple[str, ...]]:
+def _assemble(found: Shapes, source: str, crs: str) -> tuple[shapely.Geometry, tuple[str, ...]]:
     """Return one geometry in EPSG:3424 from the points or polygons found, and notes."""
     crs = "EPSG:4269" if crs in LONLAT else crs
     if found.points and found.polygons:
-        _refuse(
+        refuse(
             source, "it holds points and polygons together", "Expected one point or polygons; keep one kind"
         )
     if len(found.points) > 1:
-        _refuse(
+        refuse(
             source, f"it holds {len(found.points)} points", "Expected one; check several sites one at a time"
         )
     shapes = [*found.points, *found.polygons]
@@ -347,7 +167,7 @@ def _assemble(found: _Found, source: str, crs: str) -> tuple[shapely.Geometry, t
         _check_box(shape, source, crs)
         wrong = _invalid(shape)
         if wrong:
-            _refuse(source, wrong, _REPAIR)
+            refuse(source, wrong, REPAIR)
     notes = ["Z (or M) values were dropped: sites are two-dimensional."] if found.has_z else []
     if len(shapes) == 1:
         geometry = to_working_geometry(shapes[0], crs=crs)
@@ -362,7 +182,7 @@ def _assemble(found: _Found, source: str, crs: str) -> tuple[shapely.Geometry, t
         notes.append(f"{len(shapes)} polygons were taken as one site, {how}.")
     wrong = _invalid(geometry)
     if wrong:
-        _refuse(source, f"after projection {wrong}", _REPAIR)
+        refuse(source, f"after projection {wrong}", REPAIR)
     if len(shapes) == 1 and geometry.geom_type == "MultiPolygon" and len(geometry.geoms) > 1:
         notes.append(f"{len(geometry.geoms)} polygons were taken as one site.")
     return geometry, tuple(notes)
@@ -372,7 +192,7 @@ def _wkt(text: str, crs: str | None) -> _Place:
     head = _WKT.match(text)
     source = f"The WKT was read as {text[:80]!r}"
     if head is None or head["kind"].upper() not in {"POINT", "POLYGON", "MULTIPOLYGON"}:
-        _refuse(
+        refuse(
             source,
             "it is no point or polygon",
             "Expected POINT, POLYGON or MULTIPOLYGON, as in POINT (-74.16 40.73)",
@@ -381,16 +201,16 @@ def _wkt(text: str, crs: str | None) -> _Place:
         with np.errstate(all="ignore"):
             shape = shapely.from_wkt(text[text.index(";") + 1 :] if head["srid"] else text)
     except shapely.errors.ShapelyError as error:
-        _refuse(
+        refuse(
             source,
             f"it is not complete ({error})",
             "Expected WKT such as POINT (-74.1641 40.7344), rings closed",
         )
     if shape.is_empty:
-        _refuse(source, "its geometry is empty", "Expected coordinates, as in POINT (-74.1641 40.7344)")
-    found = _Found(has_z=int(shapely.get_coordinate_dimension(shape)) > 2)  # noqa: PLR2004 - x and y
+        refuse(source, "its geometry is empty", "Expected coordinates, as in POINT (-74.1641 40.7344)")
+    found = Shapes(has_z=int(shapely.get_coordinate_dimension(shape)) > 2)  # noqa: PLR2004 - x and y
     (found.points if shape.geom_type == "Point" else found.polygons).append(shapely.force_2d(shape))
-    system, notes = _agree(crs, parse_crs(head["srid"]) if head["srid"] else None, source)
+    system, notes = agreed_crs(crs, parse_crs(head["srid"]) if head["srid"] else None, source)
     geometry, more = _assemble(found, source, system)
     return _Place("WKT", geometry, notes=(*notes, *more))
 
@@ -398,54 +218,15 @@ def _wkt(text: str, crs: str | None) -> _Place:
 # Files
 
 
-def _read_text(path: Path, source: str) -> str:
-    try:
-        if not path.is_file():
-            _refuse(source, "it is not a file", "Expected a GeoJSON file; check the path")
-        if path.stat().st_size > _MAX_BYTES:
-            _refuse(source, "it is larger than 50 MB", "Expected one site; save only its features")
-        content = path.read_bytes()
-    except (OSError, ValueError) as error:
-        if isinstance(error, SiteError):
-            raise
-        _refuse(
-            source,
-            f"it cannot be read ({getattr(error, 'strerror', None) or error})",
-            "Check the path and its permissions",
-        )
-    if not content.strip():
-        _refuse(source, "it is empty", "Expected GeoJSON; export the site again")
-    if content[:2] in {b"\xff\xfe", b"\xfe\xff"} or b"\x00" in content[:4]:
-        _refuse(source, "it is not in UTF-8 but looks like UTF-16", "Save it as UTF-8 and try again")
-    try:
-        text = content.decode("utf-8-sig").lstrip()
-    except UnicodeDecodeError:
-        _refuse(
-            source,
-            "it is not text in UTF-8",
-            "Expected GeoJSON, not a zipped or binary file; export it again",
-        )
-    if text.startswith("<"):
-        what = (
-            "KML" if "<kml" in text[:2000].lower() else "an HTML or XML page (an error page saved as a file?)"
-        )
-        _refuse(
-            source,
-            f"it is {what}, not GeoJSON",
-            "Open it in a browser to see what it says; export as GeoJSON",
-        )
-    return text
-
-
 def _refuse_virtual(text: str) -> None:
     if text.lower().lstrip("'\"/\\ ").startswith("vsi") and text.lstrip("'\" ")[:1] in {"/", "\\"}:
-        _refuse(
+        refuse(
             f"The site was read as {text[:80]!r}",
             "GDAL virtual paths are never opened",
             "Give a plain GeoJSON file",
         )
     if "://" in text:
-        _refuse(
+        refuse(
             f"The site was read as {text[:80]!r}",
             "addresses on the web are never opened",
             "Download the file first",
@@ -455,7 +236,7 @@ def _refuse_virtual(text: str) -> None:
 def _file_place(path: str | PathLike[str], crs: str | None, directory: MunicipalDirectory) -> _Place:
     _refuse_virtual(str(path))
     source = f"The file {str(path)!r}"
-    return _geojson(_read_text(Path(path), source), source, crs, directory, "GeoJSON file")
+    return _geojson(read_text(Path(path), source), source, crs, directory, "GeoJSON file")
 
 
 def _is_file(text: str) -> bool:
@@ -468,13 +249,20 @@ def _is_file(text: str) -> bool:
 # Dispatch
 
 
+def _refuse_crs(crs: str | None, what: str) -> None:
+    if crs is not None:
+        refuse(
+            f"--crs {crs} was given with {what} alone",
+            "a CRS belongs to coordinates, and there are none",
+            "Expected coordinates in that system; give them, or leave --crs out",
+        )
+
+
 def _place(text: str, crs: str | None, directory: MunicipalDirectory) -> _Place:  # noqa: C901 - by form
     plain = plain_text(text)
     if plain.startswith("{"):
-        if len(text) > _MAX_BYTES:
-            _refuse(
-                "The GeoJSON text", "it is larger than 50 MB", "Expected one site; give only its features"
-            )
+        if len(text) > MAX_BYTES:
+            refuse("The GeoJSON text", "it is larger than 50 MB", "Expected one site; give only its features")
         return _geojson(text.strip("\ufeff \t\r\n"), "The GeoJSON text", crs, directory, "GeoJSON text")
     _refuse_virtual(plain)
     if _WKT.match(plain):
@@ -483,23 +271,24 @@ def _place(text: str, crs: str | None, directory: MunicipalDirectory) -> _Place:
     if plain.lower().endswith((".geojson", ".json")):
         return _file_place(raw if _is_file(raw) else plain, crs, directory)
     if _is_file(raw):
-        _refuse(
+        refuse(
             f"The site was read as the file {raw!r}",
             "it is not GeoJSON",
             "Export it as GeoJSON, with .geojson at the end",
         )
     if looks_like_pin(plain):
+        _refuse_crs(crs, "a parcel number")
         pins, notes = parse_pins(plain, directory)
         return _Place("parcel number (PAMS_PIN)", None, pins, notes=notes)
     if not _COORDINATE_LIKE.fullmatch(plain):
-        _refuse(f"The site was read as {text[:80]!r}", "that is no place that can be read", _HELP)
+        refuse(f"The site was read as {text[:80]!r}", "that is no place that can be read", _HELP)
     try:
         at = parse_coordinates(text, crs=crs)
     except OutsideNewJerseyError:
         raise
     except SiteError as error:
         if re.search(r"[A-Za-z]{3}", plain) and "is not part of a coordinate" in str(error):
-            _refuse(f"The site was read as {text[:80]!r}", "that is no place that can be read", _HELP)
+            refuse(f"The site was read as {text[:80]!r}", "that is no place that can be read", _HELP)
         raise
     return _Place(f"coordinates, {at.order}", shapely.Point(at.x, at.y), notes=at.notes)
 
@@ -567,7 +356,8 @@ def locate(
         Coordinates, WKT, GeoJSON text, the path of a GeoJSON file, or parcel numbers (PAMS_PIN). May be empty
         where `pin` or `municipality` is given: then the municipality is known and the place is not.
     crs
-        What the coordinates are in, as in ``"EPSG:3424"``; longitude and latitude unless given.
+        What the coordinates are in, as in ``"EPSG:3424"``; longitude and latitude unless given. Refused where
+        there are no coordinates.
     uncertainty_ft
         How far the true place may be from the one given, in feet.
     pin
@@ -596,11 +386,13 @@ def locate(
     if plain_text(text):
         place = _place(text, crs, directory)
     elif pin is not None:
+        _refuse_crs(crs, "a parcel number")
         place = _Place("parcel number (PAMS_PIN)")
     elif municipality is not None:
+        _refuse_crs(crs, "a municipality")
         place = _Place("municipality as stated")
     else:
-        _refuse(f"The site was read as {text!r}, which is empty", "there is nothing to check", _HELP)
+        refuse(f"The site was read as {text!r}, which is empty", "there is nothing to check", _HELP)
     typed = text if plain_text(text) else (pin or municipality or "")
     return _site(
         typed, place, uncertainty_ft=uncertainty_ft, pin=pin, municipality=municipality, directory=directory

@@ -34,6 +34,8 @@ import yaml
 ROOT = Path(__file__).resolve().parents[1]
 DATA = ROOT / "data"
 MANIFESTS = ROOT / "grownj_geo" / "manifests"
+# Kept by hand; listed so that a table whose manifest is missing is noticed.
+TABLES = ("designations.csv", "revitalization_index.csv", "transit_stations.csv")
 
 PACKAGE = "@njam-data/new-jersey-municipalities@1.0.0"
 ARCHIVE_SHA1 = "0df1808c8ed6a626488b1fdaee7b01ee8ec75d79"
@@ -415,11 +417,13 @@ def checksums(*, write_them: bool) -> list[str]:
     Only the line ``sha256:`` is touched: the rest of a manifest is written by hand.
     """
     wrong = []
+    described = set()
     for path in sorted(MANIFESTS.glob("*.yaml")):
         text = path.read_text(encoding="utf-8")
         name = yaml.safe_load(text).get("file")
         if name is None:
             continue
+        described.add(name)
         if not (DATA / name).is_file():
             wrong.append(f"{path.name}: data/{name} is missing")
             continue
@@ -433,6 +437,7 @@ def checksums(*, write_them: bool) -> list[str]:
                 print(f"{path.name}: checksum replaced")
             else:
                 wrong.append(f"{path.name}: the checksum is not that of data/{name}")
+    wrong += [f"data/{name}: no manifest names it" for name in TABLES if name not in described]
     return wrong
 
 

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-
-from grownj_geo.coordinates import misfit, parse_coordinates, parse_crs
+from grownj_geo.coordinates import parse_coordinates
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.units import to_working
 
@@ -207,26 +205,6 @@ def test_degrees_in_a_named_system() -> None:
 def test_a_wrong_system_is_refused_with_a_hint(text: str, crs: str, words: str) -> None:
     with pytest.raises(SiteError, match=words):
         parse_coordinates(text, crs=crs)
-
-
-@pytest.mark.parametrize(
-    ("text", "code"),
-    [
-        ("epsg:3424", "EPSG:3424"),
-        ("urn:ogc:def:crs:EPSG::26918", "EPSG:26918"),
-        ("http://www.opengis.net/def/crs/EPSG/0/3424", "EPSG:3424"),
-        ("urn:ogc:def:crs:OGC:1.3:CRS84", "OGC:CRS84"),
-        ("ESRI:102711", "ESRI:102711"),
-    ],
-)
-def test_names_of_systems(text: str, code: str) -> None:
-    assert parse_crs(text) == code
-
-
-def test_no_coordinates_that_are_not_finite_fit() -> None:
-    found = misfit(np.array([[np.nan, 40.0]]), "EPSG:4269")
-    assert found is not None
-    assert found.kind == "not finite"
 
 
 def _dms(value: float, letters: str, style: int) -> str:

@@ -30,6 +30,7 @@ SHIPPED = [
     "designations",
     "municipalities",
     "port_of_new_york_district",
+    "revitalization_index",
     "south_jersey_port_terminals",
     "transit_stations",
 ]
@@ -126,6 +127,20 @@ def test_stations_have_the_counts_that_the_rules_read() -> None:
     assert abroad == {"njt-rail-suffern-ny", "njt-rail-pearl-river-ny"}
     tied = {key for key, row in stations.items() if row["operator_tie"] == "ownership_unconfirmed"}
     assert tied == {"ferry-hoboken-njt-terminal", "ferry-port-imperial"}
+
+
+def test_interstate_stations_are_those_where_amtrak_calls() -> None:
+    stations = {row["station_id"]: row for row in rows(DATA / "transit_stations.csv")}
+    for row in stations.values():
+        assert row["interstate"] == ("true" if "Amtrak" in row["lines_other_operators"] else "false")
+    assert {key for key, row in stations.items() if row["interstate"] == "true"} == {
+        "njt-rail-metropark",
+        "njt-rail-new-brunswick",
+        "njt-rail-newark-liberty-international-airport-station",
+        "njt-rail-newark-penn-station",
+        "njt-rail-princeton-junction",
+        "njt-rail-trenton-transit-center",
+    }
 
 
 def test_a_stations_status_follows_its_number_of_sources() -> None:
@@ -398,6 +413,17 @@ def test_the_manifest_describes_its_file(layer: str) -> None:
         *manifest.required_fields,
     }
     assert named - {None} <= columns
+
+
+def test_every_shipped_layer_is_tested_and_no_other_file_has_a_manifest() -> None:
+    shipped = {layer: manifest.file for layer, manifest in load_manifests().items() if manifest.ships}
+    assert sorted(shipped) == SHIPPED
+    described = {name for name in (*TABLES, *LAYERS) if "/" not in name} - {"sources.csv"}
+    assert set(shipped.values()) == described
+
+
+def test_the_municipalities_have_no_last_day_as_a_layer() -> None:
+    assert load_manifests()["municipalities"].valid_until is None
 
 
 def test_extents_hold_what_the_bounds_reach(layers: dict[str, gpd.GeoDataFrame]) -> None:

@@ -1,0 +1,313 @@
+"""What a clause saw, in words and figures, for one site."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from grownj_geo.determination import Evidence, Interval
+from grownj_geo.evaluate import ANSWER, STRICT, Clause, Evaluation, Values
+from grownj_geo.logic import Cause, Outcome
+from grownj_geo.place import PlacementKind
+from grownj_geo.rulebook import (
+    AllNode,
+    AnyNode,
+    CategoryNode,
+    ContainsFeatureNode,
+    CountyInNode,
+    DesignatedNode,
+    InsideNode,
+    MunicipalityInNode,
+    NotNode,
+    OverlapsNode,
+    RatioNode,
+    ShareOverNode,
+    SiteFactNode,
+    UndeterminedNode,
+    Where,
+    WithinNode,
+)
+from grownj_geo.units import miles_to_ft
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from grownj_geo.leaves import Leaves
+    from grownj_geo.observe import Coverage, Distance
+    from grownj_geo.site import FactValue
+
+__all__ = ["deciding_leaves", "evidence_of", "feet", "interval"]
+
+
+def feet(value: float) -> str:
+    """Return a distance as people read it: feet below half a mile, miles beyond.
+
+    Examples
+    --------
+    >>> feet(412.3), feet(26400)
+    ('412 ft', '5.00 miles')
+    """
+    return f"{value:,.0f} ft" if abs(value) < 2640 else f"{value / 5280:,.2f} miles"  # noqa: PLR2004
+
+
+def interval(low: float, value: float, high: float, *, digits: int = 1) -> Interval:
+    """Return an interval with null for what is not known, rounded so that records compare by bytes."""
+    return Interval(low=_clean(low, digits), value=_clean(value, digits), high=_clean(high, digits))
+
+
+def _clean(value: float, digits: int = 1) -> float | None:
+    return round(float(value), digits) + 0.0 if math.isfinite(value) else None
+
+
+def deciding_leaves(clause: Clause, run: Evaluation) -> Iterator[Clause]:
+    """Yield the leaf clauses that decided a clause for the first site, or left it undetermined, in order."""
+    seen: set[str] = set()
+    yield from _deciding(clause, run, seen)
+
+
+def _deciding(clause: Clause, run: Evaluation, seen: set[str]) -> Iterator[Clause]:
+    if clause.path in seen:
+        return
+    seen.add(clause.path)
+    node = clause.node
+    if isinstance(node, CategoryNode):
+        yield from _deciding(run.bound.clauses[node.category], run, seen)
+    elif isinstance(node, AnyNode | AllNode | NotNode):
+        answer = int(run.clause_values[clause.path].outcomes[ANSWER, 0])
+        if isinstance(node, NotNode):
+            wanted = {-answer}
+        else:
+            decisive = 1 if isinstance(node, AnyNode) else -1
+            wanted = {answer} if answer in {decisive, 0} else {1, 0, -1}
+        for child in clause.children:
+            value = run.clause_values.get(child.path)
+            if child.counts and value is not None and (
+                int(value.outcomes[ANSWER, 0]) in wanted or child.in_force == "unsure"
+            ):
+                yield from _deciding(child, run, seen)
+    else:
+        yield clause
+
+
+def evidence_of(clause: Clause, run: Evaluation) -> Evidence:
+    """Return what a leaf clause saw for the first site."""
+    values = run.clause_values[clause.path]
+    leaves = run.leaves
+    node = clause.node
+    outcome = Outcome.of(int(values.outcomes[ANSWER, 0]))
+    causes = Cause(int(values.causes[0]))
+    found: dict[str, object] = {}
+    if isinstance(node, InsideNode | OverlapsNode):
+        where = node.inside if isinstance(node, InsideNode) else node.overlaps
+        words = _layer_words(leaves, where, outcome, causes, values, found)
+    elif isinstance(node, WithinNode | ShareOverNode):
+        words = _radius_words(leaves, node, outcome, causes, found)
+    elif isinstance(node, DesignatedNode):
+        words = _list_words(leaves, node, causes, found)
+    elif isinstance(node, SiteFactNode):
+        words = _fact_words(leaves, node, outcome, causes, values, found)
+    elif isinstance(node, ContainsFeatureNode):
+        words = _feature_words(leaves, clause, outcome, causes, found)
+    elif isinstance(node, CountyInNode):
+        county = leaves.county(_code(leaves)) if _code(leaves) else ""
+        words = f"{county} County" if county else "county not known"
+    elif isinstance(node, MunicipalityInNode):
+        words = place_words(leaves)
+    elif isinstance(node, RatioNode):
+        words = "computed from stated valuations" if not causes else "the valuations are not all stated"
+    elif isinstance(node, UndeterminedNode):
+        words = node.undetermined.why
+    else:  # pragma: no cover - every leaf operator is above
+        words = ""
+    margin = values.margin_ft[0]
+    return Evidence(
+        clause=clause.path,
+        label=_label(clause, run),
+        outcome=outcome.value,
+        words=words,
+        citation=clause.citation,
+        status=found.pop("status", None) or clause.status,  # type: ignore[arg-type]
+        causes=tuple(causes.words),
+        margin_ft=_clean(float(margin)),
+        readings=clause.node.readings,
+        **found,  # type: ignore[arg-type]
+    )
+
+
+def _label(clause: Clause, run: Evaluation) -> str:
+    if clause.node.label:
+        return clause.node.label
+    category_id, *steps = clause.path.split(".")
+    return run.bound.rulebook.category(category_id).label.lower() if not steps else steps[-1].replace("_", " ")
+
+
+def _code(leaves: Leaves) -> str:
+    codes = leaves.placement.codes_of(0)
+    return codes[0] if codes else ""
+
+
+def place_words(leaves: Leaves) -> str:
+    """Return the site's municipality in words."""
+    place = leaves.placement
+    names = [leaves.municipality(code) for code in place.codes_of(0)]
+    if not names:
+        return "municipality not known"
+    kind = place.kinds[0]
+    if kind is PlacementKind.CERTAIN:
+        return names[0]
+    if kind is PlacementKind.OFFSHORE:
+        return f"outside every municipal polygon; nearest is {names[0]}"
+    return ("in parts of " if kind is PlacementKind.SEVERAL else "one of ") + ", ".join(names)
+
+
+def _layer_words(
+    leaves: Leaves, where: Where, outcome: Outcome, causes: Cause, values: Values, found: dict[str, object]
+) -> str:
+    manifest = leaves.atlas.manifests[where.layer]
+    found["layer"] = where.layer
+    measured = leaves.coverage(where)
+    if measured is None:
+        return _unavailable_words(leaves, where.layer, outcome)
+    found["edition"] = manifest.edition
+    found["status"] = manifest.status
+    if Cause.LOCATION_UNKNOWN in causes:
+        return "the site's location is not known"
+    _record_coverage(leaves, where, measured, found)
+    share, margin = float(measured.share[0]), float(values.margin_ft[0])
+    title = manifest.title
+    if 0 < share < 1:
+        return f"{100 * share:.1f} % of the site is in {title}"
+    side = "inside" if share == 1 else "outside"
+    far = f", {feet(abs(margin))} from its line" if math.isfinite(margin) else ""
+    if outcome is Outcome.UNDETERMINED:
+        return f"{side} {title}{far}, which is nearer than the line is known"
+    return f"{side} {title}{far}"
+
+
+def _record_coverage(leaves: Leaves, where: Where, measured: Coverage, found: dict[str, object]) -> None:
+    layer = leaves.atlas.layer(where.layer)
+    found["share"] = interval(
+        float(measured.share_low[0]), float(measured.share[0]), float(measured.share_high[0]), digits=6
+    )
+    index = int(measured.feature[0])
+    if layer is not None and index >= 0:
+        found["feature"], found["feature_name"] = layer.key(index), layer.name(index)
+
+
+def _unavailable_words(leaves: Leaves, layer_id: str, outcome: Outcome) -> str:
+    state = leaves.atlas.state(layer_id)
+    if state.status == "unusable":
+        return f"{state.manifest.title} could not be used: {state.problem}"
+    if outcome is Outcome.NO:
+        county = leaves.county(_code(leaves))
+        return f"{state.manifest.title} cannot lie here ({place_words(leaves)}{f', {county} County' if county else ''})"
+    return f"{state.manifest.title} not loaded"
+
+
+def _radius_words(
+    leaves: Leaves,
+    node: WithinNode | ShareOverNode,
+    outcome: Outcome,
+    causes: Cause,
+    found: dict[str, object],
+) -> str:
+    where = node.within if isinstance(node, WithinNode) else node.share_over
+    manifest = leaves.atlas.manifests[where.layer]
+    found["layer"] = where.layer
+    measured = leaves.distance(where)
+    if measured is None:
+        return _unavailable_words(leaves, where.layer, outcome)
+    found["edition"] = manifest.edition
+    radius = miles_to_ft(leaves.bound.parameter(where.radius))
+    found["radius_ft"] = round(radius, 1)
+    if Cause.LOCATION_UNKNOWN in causes:
+        found["status"] = manifest.status
+        return "the site's location is not known"
+    found["status"] = _feature_status(leaves, where.layer, int(measured.feature[0])) or manifest.status
+    name = _record_distance(leaves, where.layer, measured, found)
+    if not name:
+        return f"no feature of {manifest.title} counts on this day"
+    low, value, high = float(measured.near_low[0]), float(measured.near[0]), float(measured.near_high[0])
+    span = feet(value) if math.isfinite(value) else f"between {feet(low)} and {feet(high)}"
+    known = f" (known to {feet(low)} - {feet(high)})" if math.isfinite(value) and high - low > 1 else ""
+    if isinstance(node, ShareOverNode):
+        low_s, nom_s, high_s = leaves.share_of(node)
+        found["share"] = interval(low_s, nom_s, high_s, digits=6)
+        return f"{100 * nom_s:.1f} % of the site within {feet(radius)} of {name}"
+    if Cause.PARTIAL in causes:
+        return f"{name} is {span} from the nearest part and {feet(float(measured.far[0]))} from the farthest{known}; radius {feet(radius)}"
+    return f"{name} is {span} away{known}; radius {feet(radius)}"
+
+
+def _feature_status(leaves: Leaves, layer_id: str, index: int) -> str:
+    layer = leaves.atlas.layer(layer_id)
+    return "" if layer is None or index < 0 else layer.value("status", index)
+
+
+def _record_distance(leaves: Leaves, layer_id: str, measured: Distance, found: dict[str, object]) -> str:
+    layer = leaves.atlas.layer(layer_id)
+    index = int(measured.feature[0])
+    if layer is None or index < 0:
+        return ""
+    found["feature"], found["feature_name"] = layer.key(index), layer.name(index)
+    found["distance_ft"] = interval(float(measured.near_low[0]), float(measured.near[0]), float(measured.near_high[0]))
+    return layer.name(index)
+
+
+def _list_words(leaves: Leaves, node: DesignatedNode, causes: Cause, found: dict[str, object]) -> str:
+    name = node.designated.list.replace("_", " ")
+    found["layer"] = "designations"
+    listed = leaves.listings(node.designated.list)
+    if listed is None:
+        return _unavailable_words(leaves, "designations", Outcome.UNDETERMINED)
+    rows = [listed.get(code) for code in leaves.placement.codes_of(0)]
+    row = rows[0] if rows else None
+    if row is not None:
+        found["status"] = row.status
+    if Cause.LAYER_UNUSABLE in causes:
+        return _unavailable_words(leaves, "municipalities", Outcome.UNDETERMINED)
+    if Cause.MUNICIPALITY_UNCERTAIN in causes or Cause.PARTIAL in causes:
+        return f"{place_words(leaves)}; on the list '{name}': {', '.join(r.name for r in rows if r) or 'none of them'}"
+    return f"{place_words(leaves)} is {'on' if row is not None else 'not on'} the list '{name}'"
+
+
+def _fact_words(
+    leaves: Leaves, node: SiteFactNode, outcome: Outcome, causes: Cause, values: Values, found: dict[str, object]
+) -> str:
+    fact = node.site_fact
+    found["fact"] = fact.name
+    stated = leaves.facts.get(fact.name)
+    if stated is not None and stated[0] is not None:
+        return f"stated by the user: {fact.name} = {stated_words(stated[0])}"
+    if fact.assume is not None and values.outcomes[ANSWER, 0] != values.outcomes[STRICT, 0]:
+        found["assumed"] = True
+        return f"assumed: {fact.assume.words}"
+    if fact.supported_by is not None:
+        words = _layer_words(leaves, fact.supported_by, outcome, causes, values, found)
+        return f"{words}; {fact.name} not stated" if outcome is Outcome.UNDETERMINED else words
+    return f"{fact.name} not stated"
+
+
+def stated_words(value: FactValue) -> str:
+    """Return a stated fact's value as it would be typed."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return f"{value:,.10g}" if isinstance(value, float) else str(value)
+
+
+def _feature_words(
+    leaves: Leaves, clause: Clause, outcome: Outcome, causes: Cause, found: dict[str, object]
+) -> str:
+    node = clause.node
+    assert isinstance(node, ContainsFeatureNode)  # noqa: S101 - the caller looked
+    layer = leaves.atlas.layer(node.contains_feature.layer)
+    found["layer"] = node.contains_feature.layer
+    if layer is None:
+        return _unavailable_words(leaves, node.contains_feature.layer, outcome)
+    here = set(leaves.placement.codes_of(0))
+    names = [layer.name(i) for i, _ in leaves.feature_outcomes(clause) if layer.value("mun_code", i) in here]
+    if names:
+        return f"{place_words(leaves)} contains {', '.join(names)}"
+    if causes:
+        return place_words(leaves)
+    return f"no such station in {place_words(leaves)}"

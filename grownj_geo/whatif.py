@@ -1,0 +1,168 @@
+"""Which missing things could decide what is undetermined: the smallest sets, found by trying.
+
+Every missing thing (a layer, a fact, a reading) is let loose, alone and in pairs, and the whole rulebook is
+computed for all trials at once, each clause as the pair of its least and greatest possible outcome.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grownj_geo.evaluate import ANSWER, Clause, Evaluation
+from grownj_geo.logic import Cause
+from grownj_geo.rulebook import (
+    AllNode,
+    AnyNode,
+    CategoryNode,
+    ContainsFeatureNode,
+    DesignatedNode,
+    InsideNode,
+    NotNode,
+    OverlapsNode,
+    RatioNode,
+    ShareOverNode,
+    SiteFactNode,
+    UndeterminedNode,
+    WithinNode,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    Pair = tuple[NDArray[np.int8], NDArray[np.int8]]
+
+__all__ = ["deciding_sets"]
+
+_MOST_SETS = 12
+
+
+def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[tuple[str, ...]]]:
+    """Return, for each undetermined category, the smallest sets of missing things that could decide it.
+
+    A missing thing is ``layer:NAME``, ``fact:NAME``, ``reading:ID``, ``position:LAYER`` (a better position or
+    line), ``place`` or ``municipality``. Sets of one are looked for first, then of two; sets that contain a
+    smaller one are left out.
+
+    Parameters
+    ----------
+    run
+        An evaluation of one site, with its clauses kept.
+    categories
+        Ids of categories that were evaluated.
+    """
+    undecided = [c for c in categories if run.category(c).outcomes[ANSWER, 0] == 0]
+    if not undecided:
+        return {}
+    keys: dict[str, frozenset[str]] = {}
+    for clause_id in run.bound.clauses:
+        for clause in run.bound.clauses[clause_id].walk():
+            found = _keys_of(clause, run)
+            if found:
+                keys[clause.path] = found
+    names = sorted(frozenset().union(*keys.values())) if keys else []
+    singles: list[tuple[str, ...]] = [(name,) for name in names]
+    trials = [*singles, *combinations(names, 2)]
+    if not trials:
+        return {}
+    bounds = _Trials(run, keys, trials)
+    result: dict[str, list[tuple[str, ...]]] = {}
+    for category in undecided:
+        low, high = bounds.category(category)
+        hits = [trials[i] for i in np.flatnonzero((low == -1) | (high == 1))]
+        alone = {hit[0] for hit in hits if len(hit) == 1}
+        smallest = [hit for hit in hits if len(hit) == 1 or not alone.intersection(hit)]
+        result[category] = smallest[:_MOST_SETS]
+    return result
+
+
+def _keys_of(clause: Clause, run: Evaluation) -> frozenset[str]:
+    """Return the things of which any one would settle an undetermined leaf clause."""
+    value = run.clause_values.get(clause.path)
+    if value is None or clause.children or value.outcomes[ANSWER, 0] != 0:
+        return frozenset()
+    node = clause.node
+    causes = Cause(int(value.causes[0]))
+    if Cause.LOCATION_UNKNOWN in causes:
+        return frozenset({"place"})
+    if Cause.MUNICIPALITY_UNCERTAIN in causes:
+        return frozenset({"municipality"})
+    if isinstance(node, SiteFactNode):
+        layer = node.site_fact.supported_by
+        missing = layer is not None and Cause.LAYER_MISSING in causes
+        return frozenset({f"fact:{node.site_fact.name}"} | ({f"layer:{layer.layer}"} if missing and layer else set()))
+    if isinstance(node, RatioNode):
+        return frozenset(f"fact:{name}" for name in (node.ratio.part, *node.ratio.whole))
+    if isinstance(node, UndeterminedNode):
+        return frozenset(f"reading:{r}" for r in node.readings) if node.undetermined.cause == "reading_open" else frozenset()
+    layer_id = _layer_of(clause)
+    if layer_id is None:
+        return frozenset()
+    if causes & (Cause.LAYER_MISSING | Cause.LAYER_UNUSABLE):
+        return frozenset({f"layer:{layer_id}"})
+    return frozenset({f"position:{layer_id}"}) if Cause.NEAR_LINE in causes else frozenset()
+
+
+def _layer_of(clause: Clause) -> str | None:
+    node = clause.node
+    if isinstance(node, InsideNode):
+        return node.inside.layer
+    if isinstance(node, OverlapsNode):
+        return node.overlaps.layer
+    if isinstance(node, WithinNode):
+        return node.within.layer
+    if isinstance(node, ShareOverNode):
+        return node.share_over.layer
+    if isinstance(node, ContainsFeatureNode):
+        return node.contains_feature.layer
+    return "designations" if isinstance(node, DesignatedNode) else None
+
+
+class _Trials:
+    """Least and greatest outcome of every category in every trial."""
+
+    def __init__(self, run: Evaluation, keys: dict[str, frozenset[str]], trials: list[tuple[str, ...]]) -> None:
+        self._run = run
+        self._keys = keys
+        self._n = len(trials)
+        self._with = {
+            name: np.array([name in trial for trial in trials]) for name in {n for trial in trials for n in trial}
+        }
+        self._categories: dict[str, Pair] = {}
+
+    def category(self, category_id: str) -> Pair:
+        found = self._categories.get(category_id)
+        if found is None:
+            found = self._categories[category_id] = self._pair(self._run.bound.clauses[category_id])
+        return found
+
+    def _pair(self, clause: Clause) -> Pair:
+        node = clause.node
+        if isinstance(node, CategoryNode):
+            return self.category(node.category)
+        if isinstance(node, NotNode):
+            low, high = self._pair(clause.children[0])
+            return np.negative(high), np.negative(low)
+        if isinstance(node, AnyNode | AllNode):
+            choose = np.maximum if isinstance(node, AnyNode) else np.minimum
+            neutral = -1 if isinstance(node, AnyNode) else 1
+            low = high = np.full(self._n, neutral, dtype=np.int8)
+            for child in clause.children:
+                if child.counts:
+                    child_low, child_high = self._pair(child)
+                    if child.in_force == "unsure":
+                        damp = np.minimum if isinstance(node, AnyNode) else np.maximum
+                        child_low, child_high = damp(child_low, np.int8(0)), damp(child_high, np.int8(0))
+                    low, high = choose(low, child_low), choose(high, child_high)
+            return low, high
+        value = self._run.clause_values.get(clause.path)
+        answer = 0 if value is None else int(value.outcomes[ANSWER, 0])
+        low = high = np.full(self._n, answer, dtype=np.int8)
+        free = np.zeros(self._n, dtype=bool)
+        for name in self._keys.get(clause.path, ()):
+            free |= self._with[name]
+        return np.where(free, np.int8(-1), low), np.where(free, np.int8(1), high)
