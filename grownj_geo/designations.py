@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from grownj_geo.errors import RulebookError
 
 if TYPE_CHECKING:
     from grownj_geo.atlas import Atlas
+    from grownj_geo.layer import Layer
 
 __all__ = ["Listing", "listing_holds", "listings"]
 
@@ -45,8 +47,11 @@ def listings(atlas: Atlas, name: str) -> dict[str, Listing] | None:
         If there is no list of that name.
     """
     layer = atlas.layer("designations")
-    if layer is None:
-        return None
+    return None if layer is None else _rows(layer, name)
+
+
+@lru_cache(maxsize=256)
+def _rows(layer: Layer, name: str) -> dict[str, Listing]:
     rows = layer.select((("designation", (name,)),))
     if not len(rows):
         known = ", ".join(sorted(set(layer.columns["designation"])))

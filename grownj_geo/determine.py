@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -31,7 +32,7 @@ from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.leaves import Leaves
 from grownj_geo.locate import locate
 from grownj_geo.logic import Cause, Outcome
-from grownj_geo.observe import SiteTable, measure_distance
+from grownj_geo.observe import SiteTable, distances_to_each
 from grownj_geo.place import PlacementKind
 from grownj_geo.readings import load_readings, resolve_readings
 from grownj_geo.rulebook import Rulebook, Tier, load_rulebook
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from grownj_geo.determination import Evidence
-    from grownj_geo.layer import Layer
     from grownj_geo.site import FactValue
 
 __all__ = ["Engine", "determine"]
@@ -54,7 +54,6 @@ DISCLAIMER = (
 _NEAREST_STATIONS = 5
 _SURE = {"confirmed", "derived"}
 _STATUS_ORDER = ("confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found")
-_FOUNDATION = ("municipalities", "counties", "designations")
 
 
 @dataclass
@@ -80,11 +79,30 @@ class Engine:
     rulebook: Rulebook
     readings: Mapping[str, str] = field(default_factory=dict)
     bound: BoundRulebook = field(init=False)
-    _feature_cache: dict[str, np.ndarray] = field(default_factory=dict)
+    _feature_cache: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Bind once; sites share the result."""
         self.bound = bind(self.rulebook, as_of=self.atlas.as_of, readings=resolve_readings(self.readings))
+
+    @cached_property
+    def layer_records(self) -> tuple[LayerRecord, ...]:
+        """Every layer that ships or that rules ask for, those that are missing last."""
+        records = []
+        for layer_id, manifest in self.atlas.manifests.items():
+            state = self.atlas.state(layer_id)
+            layer = self.atlas.layer(layer_id)
+            records.append(
+                LayerRecord(
+                    id=layer_id,
+                    title=manifest.title,
+                    status=state.status,
+                    edition=manifest.edition,
+                    sha256=layer.fingerprint if layer else None,
+                    problem=state.problem,
+                )
+            )
+        return tuple(sorted(records, key=lambda r: (r.status == "missing", r.id)))
 
     def run(self, site: Site) -> Evaluation:
         """Return the evaluation of one site, all categories computed and kept.
@@ -117,7 +135,7 @@ class Engine:
         categories = [c for c in self.rulebook.categories if c.kind != "ground"]
         sets = deciding_sets(run, [c.id for c in categories])
         findings = tuple(_finding(category.id, run, sets.get(category.id, [])) for category in categories)
-        layers = _layer_records(self)
+        layers = self.layer_records
         return Determination(
             software=f"grownj-geo {_version()}",
             rulebook=RulebookRecord(
@@ -236,10 +254,11 @@ def _finding(category_id: str, run: Evaluation, sets: list[tuple[str, ...]]) -> 
     clause = run.bound.clauses[category_id]
     values = run.category(category_id)
     answer, leaning = int(values.outcomes[ANSWER, 0]), int(values.outcomes[LEANING, 0])
-    evidence = tuple(evidence_of(leaf, run) for leaf in deciding_leaves(clause, run))
+    leaves = tuple(deciding_leaves(clause, run))
+    evidence = tuple(evidence_of(leaf, run) for leaf in leaves)
     assumed = answer != int(values.outcomes[STRICT, 0])
     outcome = Outcome.of(answer)
-    margin = float(values.margin_ft[0])
+    margin = values.margin()
     return Finding(
         id=category_id,
         label=category.label,
@@ -254,7 +273,7 @@ def _finding(category_id: str, run: Evaluation, sets: list[tuple[str, ...]]) -> 
         assumed=assumed,
         assumptions=tuple(e.words for e in evidence if e.assumed) if assumed else (),
         status=_weakest([category.status, *(e.status for e in evidence if e.status and e.outcome == outcome.value)]),
-        readings=_readings(clause, run),
+        readings=_readings(category.readings, leaves, run),
         evidence=evidence,
         would_decide=tuple(Missing(needs=needs, words=_needs_words(needs, run)) for needs in sets),
     )
@@ -272,14 +291,10 @@ def _weakest(statuses: list[str]) -> str:
     return max(statuses, key=_STATUS_ORDER.index)
 
 
-def _readings(clause: Clause, run: Evaluation) -> dict[str, str]:
-    """Return the readings that the deciding clauses name, with the options taken."""
-    named = [*run.bound.rulebook.category(clause.path).readings]
-    for leaf in deciding_leaves(clause, run):
-        named += leaf.node.readings
-    known = load_readings()
-    ids = sorted(set(named), key=lambda i: int(i[1:]))
-    return {i: run.bound.readings.get(i, known[i].default) for i in ids}
+def _readings(own: tuple[str, ...], leaves: tuple[Clause, ...], run: Evaluation) -> dict[str, str]:
+    """Return the readings that a category and its deciding clauses name, with the options taken."""
+    named = {*own, *(reading for leaf in leaves for reading in leaf.node.readings)}
+    return {i: run.bound.readings[i] for i in sorted(named, key=lambda i: int(i[1:]))}
 
 
 def _needs_words(needs: tuple[str, ...], run: Evaluation) -> str:
@@ -402,44 +417,21 @@ def _stations(leaves: Leaves) -> tuple[StationRecord, ...]:
         return ()
     features = layer.select(as_of=leaves.bound.as_of)
     away = shapely.distance(leaves.sites.geometries[0], shapely.points(layer.bounds[features, :2]))
+    nearest = features[np.argsort(away, kind="stable")[:_NEAREST_STATIONS]]
     records = []
-    for i in features[np.argsort(away, kind="stable")[:_NEAREST_STATIONS]]:
-        one = np.array([i], dtype=np.int64)
-        measured = measure_distance(layer, one, leaves.sites)
-        records.append(_station_record(layer, int(i), float(layer.tolerance_ft(one)[0]), measured))
-    return tuple(sorted(records, key=lambda s: (s.distance_ft.value or 0.0, s.station_id)))
-
-
-def _station_record(layer: Layer, index: int, tolerance: float, measured: object) -> StationRecord:
-    near = [float(getattr(measured, name)[0]) for name in ("near_low", "near", "near_high")]
-    return StationRecord(
-        station_id=layer.key(index),
-        name=layer.name(index),
-        operator=layer.value("operator", index),
-        mode=layer.value("mode", index),
-        distance_ft=interval(*near),
-        uncertainty_ft=round(tolerance, 1),
-        status=layer.value("status", index),
-    )
-
-
-def _layer_records(engine: Engine) -> tuple[LayerRecord, ...]:
-    """Return every layer that ships or that the rules ask for, shipped ones first."""
-    records = []
-    for layer_id, manifest in engine.atlas.manifests.items():
-        state = engine.atlas.state(layer_id)
-        layer = engine.atlas.layer(layer_id)
+    for i, (low, value, high) in zip(nearest, distances_to_each(layer, nearest, leaves.sites, 0), strict=True):
         records.append(
-            LayerRecord(
-                id=layer_id,
-                title=manifest.title,
-                status=state.status,
-                edition=manifest.edition,
-                sha256=layer.fingerprint if layer else None,
-                problem=state.problem,
+            StationRecord(
+                station_id=layer.key(int(i)),
+                name=layer.name(int(i)),
+                operator=layer.value("operator", int(i)),
+                mode=layer.value("mode", int(i)),
+                distance_ft=interval(low, value, high),
+                uncertainty_ft=round(float(layer.tolerance_ft(np.array([i]))[0]), 1),
+                status=layer.value("status", int(i)),
             )
         )
-    return tuple(sorted(records, key=lambda r: (r.status == "missing", r.id)))
+    return tuple(sorted(records, key=lambda s: (s.distance_ft.value or 0.0, s.station_id)))
 
 
 def _not_checked(findings: tuple[Finding, ...], atlas: Atlas) -> tuple[NotChecked, ...]:

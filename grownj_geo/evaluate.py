@@ -52,13 +52,18 @@ class Values:
         assumptions. 1 is yes, -1 no, 0 undetermined.
     margin_ft
         Shape (n,): feet by which the deciding line is missed (negative) or cleared; NaN where no line decides.
+        None where no line decides for any site.
     causes
         Shape (n,): flags of `Cause` where the answer is undetermined, else 0.
     """
 
     outcomes: NDArray[np.int8]
-    margin_ft: NDArray[np.float64]
+    margin_ft: NDArray[np.float64] | None
     causes: NDArray[np.int32]
+
+    def margin(self, site: int = 0) -> float:
+        """Return one site's margin in feet, NaN where no line decides."""
+        return float("nan") if self.margin_ft is None else float(self.margin_ft[site])
 
     @classmethod
     def constant(cls, n: int, value: int, *, cause: Cause = Cause(0), leaning: int | None = None) -> Values:
@@ -66,7 +71,7 @@ class Values:
         outcomes = np.full((3, n), value, dtype=np.int8)
         if leaning is not None:
             outcomes[LEANING] = leaning
-        return cls(outcomes, np.full(n, np.nan), np.full(n, int(cause), dtype=np.int32))
+        return cls(outcomes, None, np.full(n, int(cause), dtype=np.int32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,26 +264,40 @@ def _combine(parts: list[Values], n: int, *, strongest: bool) -> Values:
     for part in parts[1:]:
         outcomes = choose(outcomes, part.outcomes)
     answer = outcomes[ANSWER]
-    nearest = np.fmax if strongest else np.fmin
-    margin = np.full(n, np.nan)
     causes = np.zeros(n, dtype=np.int32)
+    if not answer.all():
+        for part in parts:
+            causes |= part.causes
+        causes[answer != 0] = 0
+    return Values(outcomes, _margin(parts, answer, n, strongest=strongest), causes)
+
+
+def _margin(parts: list[Values], answer: NDArray[np.int8], n: int, *, strongest: bool) -> NDArray[np.float64] | None:
+    if all(part.margin_ft is None for part in parts):
+        return None
+    nearest = np.fmax if strongest else np.fmin
+    decisive = 1 if strongest else -1
+    margin = np.full(n, np.nan)
     unaided = np.zeros(n, dtype=bool)
     for part in parts:
         same = part.outcomes[ANSWER] == answer
+        if part.margin_ft is None:
+            unaided |= same
+            continue
         margin = nearest(margin, np.where(same, part.margin_ft, np.nan))
-        causes |= np.where(answer == 0, part.causes, 0)
-        # A clause that decides by itself, with no line in sight, leaves no margin to report.
-        unaided |= same & np.isnan(part.margin_ft) & (answer == (1 if strongest else -1))
-    margin[unaided] = np.nan
-    return Values(outcomes, margin, causes)
+        unaided |= same & np.isnan(part.margin_ft)
+    # A clause that decides by itself, with no line in sight, leaves no margin to report.
+    margin[unaided & (answer == decisive)] = np.nan
+    return margin
 
 
 def _negated(value: Values) -> Values:
-    return Values(np.negative(value.outcomes), np.negative(value.margin_ft), value.causes)
+    margin = None if value.margin_ft is None else np.negative(value.margin_ft)
+    return Values(np.negative(value.outcomes), margin, value.causes)
 
 
 def _perhaps(value: Values, in_any: bool) -> Values:  # noqa: FBT001
     choose = np.minimum if in_any else np.maximum
     outcomes = choose(value.outcomes, np.int8(0))
     unsure = (outcomes[ANSWER] == 0).astype(np.int32) * int(Cause.LIST_UNKNOWN)
-    return replace(value, outcomes=outcomes, margin_ft=np.full(len(unsure), np.nan), causes=value.causes | unsure)
+    return replace(value, outcomes=outcomes, margin_ft=None, causes=value.causes | unsure)

@@ -119,7 +119,6 @@ def evidence_of(clause: Clause, run: Evaluation) -> Evidence:
         words = node.undetermined.why
     else:  # pragma: no cover - every leaf operator is above
         words = ""
-    margin = values.margin_ft[0]
     return Evidence(
         clause=clause.path,
         label=_label(clause, run),
@@ -128,7 +127,7 @@ def evidence_of(clause: Clause, run: Evaluation) -> Evidence:
         citation=clause.citation,
         status=found.pop("status", None) or clause.status,  # type: ignore[arg-type]
         causes=tuple(causes.words),
-        margin_ft=_clean(float(margin)),
+        margin_ft=_clean(values.margin()),
         readings=clause.node.readings,
         **found,  # type: ignore[arg-type]
     )
@@ -173,7 +172,7 @@ def _layer_words(
     if Cause.LOCATION_UNKNOWN in causes:
         return "the site's location is not known"
     _record_coverage(leaves, where, measured, found)
-    share, margin = float(measured.share[0]), float(values.margin_ft[0])
+    share, margin = float(measured.share[0]), values.margin()
     title = manifest.title
     if 0 < share < 1:
         return f"{100 * share:.1f} % of the site is in {title}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +16,7 @@ from grownj_geo.evaluate import ANSWER, LEANING, BoundRulebook, Clause, Evaluati
 from grownj_geo.layer import Layer
 from grownj_geo.logic import Cause
 from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage, measure_distance
-from grownj_geo.place import PlacementKind, Placement, place_sites
+from grownj_geo.place import UNKNOWN, Placement, PlacementKind, place_sites
 from grownj_geo.rulebook import (
     ContainsFeatureNode,
     CountyInNode,
@@ -50,6 +51,7 @@ SLIVER_SQFT = 100.0
 """Overlaps up to this are drawing noise, not ground."""
 
 _PARTIAL = {"any", "majority", "all"}
+_SIGN = {True: 1, False: -1, None: 0}
 _KIND_CAUSE = {
     PlacementKind.SEVERAL: Cause.PARTIAL,
     PlacementKind.UNCERTAIN: Cause.MUNICIPALITY_UNCERTAIN,
@@ -84,7 +86,7 @@ class Leaves:
     placement: Placement = field(init=False)
     coverages: dict[Hashable, Coverage] = field(default_factory=dict)
     distances: dict[Hashable, Distance] = field(default_factory=dict)
-    feature_cache: dict[str, NDArray[np.int8]] = field(default_factory=dict)
+    feature_cache: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
     _shares: dict[Hashable, NDArray[np.float64]] = field(default_factory=dict)
     _lists: dict[str, dict[str, Listing] | None] = field(default_factory=dict)
 
@@ -167,7 +169,8 @@ class Leaves:
         """Make sites without a place undetermined for that cause."""
         lost = ~self.sites.placed
         values.outcomes[:, lost] = 0
-        values.margin_ft[lost] = np.nan
+        if values.margin_ft is not None:
+            values.margin_ft[lost] = np.nan
         values.causes[lost] = int(Cause.LOCATION_UNKNOWN)
         return values
 
@@ -249,7 +252,7 @@ class Leaves:
         answer = np.where(low > least, 1, np.where(high <= least, -1, 0)).astype(np.int8)
         leaning = np.where(answer != 0, answer, np.where(nominal > least, 1, -1)).astype(np.int8)
         causes = np.where(answer == 0, int(Cause.NEAR_LINE), 0).astype(np.int32)
-        return self._located(Values(np.stack([answer, leaning, answer]), np.full(self.n, np.nan), causes))
+        return self._located(Values(np.stack([answer, leaning, answer]), None, causes))
 
     def _shares_within(self, where: ShareOver, layer: Layer, radius_ft: float) -> NDArray[np.float64]:
         """Return least, computed and greatest share of each site within a radius, shape (3, n)."""
@@ -282,32 +285,44 @@ class Leaves:
         """Return the county's name of a municipal code, from the code's first two digits."""
         return self.atlas.county_names.get(mun_code[:2], "")
 
+    @cached_property
+    def _asked(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The municipalities that any site may be in, each once, and where each candidate is among them."""
+        asked, position = np.unique(self.placement.candidates, return_inverse=True)
+        return asked, position
+
+    @cached_property
+    def _kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+        """Which sites lie in several municipalities, and why a municipal test may be undetermined."""
+        kinds = self.placement.kinds
+        return (
+            np.array([kind is PlacementKind.SEVERAL for kind in kinds]),
+            np.array([int(_KIND_CAUSE.get(kind, Cause.LIST_UNKNOWN)) for kind in kinds], dtype=np.int32),
+        )
+
     def municipality(self, mun_code: str) -> str:
         """Return a municipality's name, or its code where no layer tells the name."""
         return self.atlas.municipal_names.get(mun_code, (mun_code, ""))[0]
 
     def _municipal(
-        self, test: Callable[[str], bool | None], *, nowhere: int = -1
+        self, test: Callable[[str], bool | None]
     ) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int32]]:
         """Return answer, leaning and causes of a test of the site's municipality."""
         place = self.placement
-        table = np.array(
-            [{True: 1, False: -1, None: 0}[test(code)] for code in place.codes] + [0, nowhere], dtype=np.int8
-        )
-        values = table[place.candidates]
+        asked, position = self._asked
+        table = np.array([_SIGN[test(place.codes[c])] if c >= 0 else _SIGN[None if c == UNKNOWN else False] for c in asked])
+        values = table.astype(np.int8)[position]
         least = np.minimum.reduceat(values, place.starts)
         most = np.maximum.reduceat(values, place.starts)
         answer = np.where(least == most, least, 0).astype(np.int8)
         first = values[place.starts]
-        several = np.array([kind is PlacementKind.SEVERAL for kind in place.kinds])
+        several, by_kind = self._kinds
         leaning = np.where(answer != 0, answer, np.where(several, 0, first)).astype(np.int8)
-        by_kind = np.array([int(_KIND_CAUSE.get(kind, Cause.LIST_UNKNOWN)) for kind in place.kinds], dtype=np.int32)
-        # A site without a place and without a municipality is lost for lack of a layer, not of a list.
         return answer, leaning, np.where(answer == 0, by_kind, 0).astype(np.int32)
 
     def _municipal_values(self, test: Callable[[str], bool | None]) -> Values:
         answer, leaning, causes = self._municipal(test)
-        return Values(np.stack([answer, leaning, answer]), np.full(self.n, np.nan), causes)
+        return Values(np.stack([answer, leaning, answer]), None, causes)
 
     def listings(self, name: str) -> dict[str, Listing] | None:
         """Return the rows of one list by municipal code, or None where the table cannot be used."""
@@ -363,6 +378,11 @@ class Leaves:
 
     def feature_outcomes(self, clause: Clause) -> list[tuple[int, int]]:
         """Return index and outcome of the features that have the count a clause asks for."""
+        if clause.path not in self.feature_cache:
+            self.feature_cache[clause.path] = self._find_features(clause)
+        return self.feature_cache[clause.path]
+
+    def _find_features(self, clause: Clause) -> list[tuple[int, int]]:
         node = clause.node
         assert isinstance(node, ContainsFeatureNode)  # noqa: S101 - only such clauses have features
         want = node.contains_feature
@@ -377,9 +397,8 @@ class Leaves:
             )
         if want.at_feature is None or not len(indices):
             return [(int(i), 1) for i in indices]
-        if clause.path not in self.feature_cache:
-            self.feature_cache[clause.path] = self._at_features(layer, indices, want.at_feature)
-        return [(int(i), int(v)) for i, v in zip(indices, self.feature_cache[clause.path], strict=True)]
+        values = self._at_features(layer, indices, want.at_feature)
+        return [(int(i), int(v)) for i, v in zip(indices, values, strict=True)]
 
     def _at_features(self, layer: Layer, indices: NDArray[np.int64], category: str) -> NDArray[np.int8]:
         """Return a category's answer at other places: where some features stand."""
@@ -403,7 +422,8 @@ class Leaves:
             if stated is not None:
                 answer = self._compare(fact, stated)
                 values.outcomes[:, i] = 0 if answer is None else 1 if answer else -1
-                values.margin_ft[i] = np.nan
+                if values.margin_ft is not None:
+                    values.margin_ft[i] = np.nan
                 values.causes[i] = int(Cause.LIST_UNKNOWN) if answer is None else 0
         return values
 
@@ -426,7 +446,8 @@ class Leaves:
         if not (found is None or fact.supported_by.complete):
             # An incomplete layer speaks for the fact where it has a feature, and says nothing elsewhere.
             shown.outcomes[:, against] = 0
-            shown.margin_ft[against] = np.nan
+            if shown.margin_ft is not None:
+                shown.margin_ft[against] = np.nan
             shown.causes[against] = 0
         shown.causes[shown.outcomes[ANSWER] == 0] |= int(Cause.FACT_MISSING)
         return shown

@@ -277,8 +277,8 @@ def _place(text: str, crs: str | None, directory: MunicipalDirectory) -> _Place:
             "Export it as GeoJSON, with .geojson at the end",
         )
     if looks_like_pin(plain):
-        _refuse_crs(crs, "a parcel number")
         pins, notes = parse_pins(plain, directory)
+        _refuse_crs(crs, "a parcel number")
         return _Place("parcel number (PAMS_PIN)", None, pins, notes=notes)
     if not _COORDINATE_LIKE.fullmatch(plain):
         refuse(f"The site was read as {text[:80]!r}", "that is no place that can be read", _HELP)

@@ -7,6 +7,7 @@ maximum, and *not* the change of sign, for one site and for a million.
 from __future__ import annotations
 
 from enum import Enum, IntFlag
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -63,7 +64,12 @@ class Cause(IntFlag):
     @property
     def words(self) -> list[str]:
         """The causes as lower-case words, in a fixed order."""
-        return [c.name.lower() for c in Cause if c in self and c.name is not None]
+        return list(_cause_words(int(self)))
+
+
+@lru_cache(maxsize=1024)
+def _cause_words(flags: int) -> tuple[str, ...]:
+    return tuple(c.name.lower() for c in Cause if c.value & flags and c.name is not None)
 
 
 def all_of(values: Sequence[NDArray[np.int8]]) -> NDArray[np.int8]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["MARGIN_LIMIT_FT", "Coverage", "Distance", "SiteTable", "measure_coverage", "measure_distance"]
+__all__ = ["MARGIN_LIMIT_FT", "Coverage", "Distance", "SiteTable", "distances_to_each", "measure_coverage", "measure_distance"]
 
 MARGIN_LIMIT_FT = 2_000.0
 """In a layer of many features, a line farther off than this is not looked for."""
@@ -319,6 +319,25 @@ def _points_to_points(layer: Layer, features: Ints, sites: SiteTable, rows: Ints
         result.near[block] = result.far[block] = near
         result.near_high[block] = result.far_high[block] = high
         result.feature[block] = features[first]
+
+
+def distances_to_each(layer: Layer, features: Ints, sites: SiteTable, row: int) -> list[tuple[float, float, float]]:
+    """Return for one site and each of some points: least, computed and greatest distance, in feet.
+
+    Parameters
+    ----------
+    layer, features
+        A layer of points, and the indices of those that are asked about.
+    sites, row
+        The table of sites, and which of them.
+    """
+    if layer.lonlat is None:
+        return []
+    site = sites.geometries[row]
+    pairs = shapely.get_coordinates(shapely.shortest_line(site, shapely.points(layer.bounds[features, :2])))[::2]
+    feet = geodesic_ft(*to_lonlat(pairs[:, 0], pairs[:, 1]), layer.lonlat[features, 0], layer.lonlat[features, 1])
+    slack = layer.tolerance_ft(features) + float(sites.uncertainty_ft[row])
+    return [(max(float(d - t), 0.0), float(d), float(d + t)) for d, t in zip(feet, slack, strict=True)]
 
 
 def _polygon_to_points(layer: Layer, features: Ints, sites: SiteTable, row: int, result: Distance) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,13 +13,15 @@ import shapely
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from numpy.typing import NDArray
 
     from grownj_geo.atlas import Atlas
     from grownj_geo.layer import Layer
     from grownj_geo.observe import SiteTable
 
-__all__ = ["OFFSHORE_LIMIT_FT", "Placement", "PlacementKind", "place_sites"]
+__all__ = ["NOWHERE", "OFFSHORE_LIMIT_FT", "UNKNOWN", "Placement", "PlacementKind", "place_sites"]
 
 OFFSHORE_LIMIT_FT = 1_000.0
 """A site outside every municipal polygon but this near to one is on a pier or in water (ambiguity A32)."""
@@ -109,11 +112,7 @@ def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:
         codes = tuple(sorted({code for code in sites.mun_codes if code}))
         index = {code: i for i, code in enumerate(codes)}
         return _gather(codes, [_stated(index, code) for code in sites.mun_codes])
-    features = layer.select(as_of=atlas.as_of)
-    order = np.argsort([layer.key(int(i)) for i in features], kind="stable")
-    features = features[order]
-    codes = tuple(layer.key(int(i)) for i in features)
-    index = {code: i for i, code in enumerate(codes)}
+    features, codes, index = _by_code(layer, atlas.as_of)
     found: list[_Found | None] = [
         _stated(index, code) if code else (None if placed else _stated(index, ""))
         for code, placed in zip(sites.mun_codes, sites.placed, strict=True)
@@ -125,6 +124,15 @@ def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:
     for row in open_rows[~points[open_rows]]:
         found[int(row)] = _place_polygon(layer, features, sites.geometries[row], float(sites.uncertainty_ft[row]))
     return _gather(codes, [f for f in found if f is not None])
+
+
+@lru_cache(maxsize=8)
+def _by_code(layer: Layer, as_of: date) -> tuple[NDArray[np.int64], tuple[str, ...], dict[str, int]]:
+    """Return the municipalities of a day in order of their codes, so that ties go to the lower code."""
+    features = layer.select(as_of=as_of)
+    features = features[np.argsort([layer.key(int(i)) for i in features], kind="stable")]
+    codes = tuple(layer.key(int(i)) for i in features)
+    return features, codes, {code: i for i, code in enumerate(codes)}
 
 
 def _stated(index: dict[str, int], code: str) -> _Found:
@@ -182,9 +190,14 @@ def _look_around(
     x, y = shapely.get_x(places), shapely.get_y(places)
     reach = reach_ft / FT_PER_FTUS
     boxes = layer.bounds[features]
-    for position, feature in enumerate(features):
+    r = reach[rows]
+    least, most = (x[rows] - r).min(), (x[rows] + r).max()
+    lowest, highest = (y[rows] - r).min(), (y[rows] + r).max()
+    # One site meets a handful of the 565 boxes.
+    met = (boxes[:, 0] <= most) & (boxes[:, 2] >= least) & (boxes[:, 1] <= highest) & (boxes[:, 3] >= lowest)
+    for position in map(int, np.flatnonzero(met)):
         x0, y0, x1, y1 = boxes[position]
-        r = reach[rows]
+        feature = features[position]
         hit = rows[
             (x[rows] >= x0 - r) & (x[rows] <= x1 + r) & (y[rows] >= y0 - r) & (y[rows] <= y1 + r)
         ]

@@ -8,7 +8,7 @@ import numpy as np
 import pyproj
 import shapely
 
-from grownj_geo.units import FT_PER_METRE, miles_to_ft, to_working
+from grownj_geo.units import FT_PER_METRE, geodesic_ft, miles_to_ft, to_lonlat, to_working
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,20 +79,25 @@ def share_within(
     near = np.flatnonzero(shapely.distance(site, shapely.points(layer.bounds[features, :2])) <= reach)
     if not len(near):
         return 0.0, 0.0, 0.0
+    # Corners decide most cases: a site whose corners are all within one radius is in, and a point is a corner.
+    corners = shapely.get_coordinates(shapely.convex_hull(site))
+    lon, lat = to_lonlat(corners[:, 0], corners[:, 1])
+    to = layer.lonlat[features[near]]
+    far = geodesic_ft(lon[None, :], lat[None, :], to[:, :1], to[:, 1:]).max(axis=1)
     shares = []
     for sign in (-1.0, 0.0, 1.0):
-        circles = [
-            geodesic_circle(*map(float, layer.lonlat[features[k]]), radius_ft + sign * float(tolerance[k]))
-            for k in near
-            if radius_ft + sign * tolerance[k] > 0
-        ]
-        shares.append(_share(site, shapely.union_all(circles)))
+        radii = radius_ft + sign * tolerance[near]
+        if (far <= radii).any():
+            shares.append(1.0)
+        elif site.geom_type == "Point":
+            shares.append(0.0)
+        else:
+            circles = [geodesic_circle(*map(float, to[k]), float(r)) for k, r in enumerate(radii) if r > 0]
+            shares.append(_share(site, shapely.union_all(circles)))
     return shares[0], shares[1], shares[2]
 
 
 def _share(site: shapely.Geometry, area: shapely.Geometry) -> float:
-    if site.geom_type == "Point":
-        return float(shapely.intersects(area, site))
     share = float(shapely.area(shapely.intersection(site, area)) / shapely.area(site))
     # An exact half must come out as a half, whatever the last bits of the overlay are.
     return round(share / _SHARE_RESOLUTION) * _SHARE_RESOLUTION

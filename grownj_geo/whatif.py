@@ -1,7 +1,7 @@
 """Which missing things could decide what is undetermined: the smallest sets, found by trying.
 
-Every missing thing (a layer, a fact, a reading) is let loose, alone and in pairs, and the whole rulebook is
-computed for all trials at once, each clause as the pair of its least and greatest possible outcome.
+Every missing thing (a layer, a fact, a reading) is let loose, alone and then in pairs, and the whole rulebook
+is computed for all trials at once, each clause as the pair of its least and greatest possible outcome.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[
     """Return, for each undetermined category, the smallest sets of missing things that could decide it.
 
     A missing thing is ``layer:NAME``, ``fact:NAME``, ``reading:ID``, ``position:LAYER`` (a better position or
-    line), ``place`` or ``municipality``. Sets of one are looked for first, then of two; sets that contain a
-    smaller one are left out.
+    line), ``place`` or ``municipality``. Sets of two are looked for where no single thing decides.
 
     Parameters
     ----------
@@ -65,18 +64,16 @@ def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[
             if found:
                 keys[clause.path] = found
     names = sorted(frozenset().union(*keys.values())) if keys else []
-    singles: list[tuple[str, ...]] = [(name,) for name in names]
-    trials = [*singles, *combinations(names, 2)]
-    if not trials:
-        return {}
-    bounds = _Trials(run, keys, trials)
     result: dict[str, list[tuple[str, ...]]] = {}
-    for category in undecided:
-        low, high = bounds.category(category)
-        hits = [trials[i] for i in np.flatnonzero((low == -1) | (high == 1))]
-        alone = {hit[0] for hit in hits if len(hit) == 1}
-        smallest = [hit for hit in hits if len(hit) == 1 or not alone.intersection(hit)]
-        result[category] = smallest[:_MOST_SETS]
+    for size in (1, 2):
+        open_still = [category for category in undecided if not result.get(category)]
+        trials = list(combinations(names, size))
+        if not open_still or not trials:
+            break
+        bounds = _Trials(run, keys, trials)
+        for category in open_still:
+            low, high = bounds.category(category)
+            result[category] = [trials[i] for i in np.flatnonzero((low == -1) | (high == 1))[:_MOST_SETS]]
     return result
 
 
@@ -129,10 +126,15 @@ class _Trials:
         self._run = run
         self._keys = keys
         self._n = len(trials)
-        self._with = {
-            name: np.array([name in trial for trial in trials]) for name in {n for trial in trials for n in trial}
-        }
+        names = {name: row for row, name in enumerate(dict.fromkeys(name for trial in trials for name in trial))}
+        loose = np.zeros((len(names), len(trials)), dtype=bool)
+        loose[
+            [names[name] for trial in trials for name in trial],
+            np.repeat(np.arange(len(trials)), [len(trial) for trial in trials]),
+        ] = True
+        self._with = {name: loose[row] for name, row in names.items()}
         self._categories: dict[str, Pair] = {}
+        self._fixed = {value: np.full(self._n, value, dtype=np.int8) for value in (-1, 0, 1)}
 
     def category(self, category_id: str) -> Pair:
         found = self._categories.get(category_id)
@@ -149,8 +151,7 @@ class _Trials:
             return np.negative(high), np.negative(low)
         if isinstance(node, AnyNode | AllNode):
             choose = np.maximum if isinstance(node, AnyNode) else np.minimum
-            neutral = -1 if isinstance(node, AnyNode) else 1
-            low = high = np.full(self._n, neutral, dtype=np.int8)
+            low = high = self._fixed[-1 if isinstance(node, AnyNode) else 1]
             for child in clause.children:
                 if child.counts:
                     child_low, child_high = self._pair(child)
@@ -161,8 +162,11 @@ class _Trials:
             return low, high
         value = self._run.clause_values.get(clause.path)
         answer = 0 if value is None else int(value.outcomes[ANSWER, 0])
-        low = high = np.full(self._n, answer, dtype=np.int8)
+        low = high = self._fixed[answer]
+        names = self._keys.get(clause.path)
+        if names is None:
+            return low, high
         free = np.zeros(self._n, dtype=bool)
-        for name in self._keys.get(clause.path, ()):
+        for name in names:
             free |= self._with[name]
-        return np.where(free, np.int8(-1), low), np.where(free, np.int8(1), high)
+        return np.where(free, self._fixed[-1], low), np.where(free, self._fixed[1], high)

@@ -92,3 +92,12 @@ def test_no_coordinates_that_are_not_finite_fit() -> None:
     found = misfit(np.array([[np.nan, 40.0]]), "EPSG:4269")
     assert found is not None
     assert found.kind == "not finite"
+
+
+def test_a_system_that_would_fit_is_named() -> None:
+    found = misfit(np.array([[570000.0, 4510000.0]]), "EPSG:3424")
+    assert found is not None
+    assert "UTM zone 18N metres; add --crs EPSG:26918" in found.hint
+    turned = misfit(np.array([[4510000.0, 570000.0]]), "EPSG:4269")
+    assert turned is not None
+    assert turned.hint.endswith("add --crs EPSG:26918, with x (east) before y (north)")
