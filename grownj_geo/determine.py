@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib import metadata
 from typing import TYPE_CHECKING
 
@@ -231,6 +231,7 @@ class Directory:
         return self.atlas.municipal_names
 
 
+@lru_cache(maxsize=1)
 def _version() -> str:
     try:
         return metadata.version("grownj-geo")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grownj_geo.errors import RulebookError
 from grownj_geo.logic import Cause
 from grownj_geo.rulebook import (
     AllNode,
@@ -97,7 +97,7 @@ class Clause:
     chosen: bool
     status: Status | None
 
-    @property
+    @cached_property
     def counts(self) -> bool:
         """Whether the clause takes part in the answer."""
         return self.chosen and self.in_force != "no"
@@ -111,26 +111,25 @@ class Clause:
 
 @dataclass(frozen=True, eq=False)
 class BoundRulebook:
-    """A rulebook for one day and one set of readings."""
+    """A rulebook for one day and one set of readings.
+
+    Attributes
+    ----------
+    clauses
+        Each category's tree of clauses.
+    by_path
+        Every clause by its path.
+    figures, lists
+        The parameters' values on the day.
+    """
 
     rulebook: Rulebook
     as_of: date
     readings: Mapping[str, str]
     clauses: Mapping[str, Clause]
-
-    def parameter(self, name: str) -> float:
-        """Return a numeric parameter's value on the day."""
-        value = self.rulebook.parameters[name].at(self.as_of).value
-        if isinstance(value, tuple):
-            raise RulebookError(f"The parameter {name} is a list; expected a figure.")
-        return value
-
-    def names(self, name: str) -> tuple[str, ...]:
-        """Return a list parameter's values on the day."""
-        value = self.rulebook.parameters[name].at(self.as_of).value
-        if not isinstance(value, tuple):
-            raise RulebookError(f"The parameter {name} is a figure; expected a list.")
-        return value
+    by_path: Mapping[str, Clause]
+    figures: Mapping[str, float]
+    lists: Mapping[str, tuple[str, ...]]
 
 
 def bind(rulebook: Rulebook, *, as_of: date, readings: Mapping[str, str]) -> BoundRulebook:
@@ -155,7 +154,11 @@ def bind(rulebook: Rulebook, *, as_of: date, readings: Mapping[str, str]) -> Bou
         category.id: _bind(category.rule, category.id, category.citation, as_of, readings)
         for category in rulebook.categories
     }
-    return BoundRulebook(rulebook, as_of, readings, clauses)
+    values = {name: parameter.at(as_of).value for name, parameter in rulebook.parameters.items()}
+    figures = {name: value for name, value in values.items() if not isinstance(value, tuple)}
+    lists = {name: value for name, value in values.items() if isinstance(value, tuple)}
+    by_path = {clause.path: clause for top in clauses.values() for clause in top.walk()}
+    return BoundRulebook(rulebook, as_of, readings, clauses, by_path, figures, lists)
 
 
 def _bind(node: Node, path: str, citation: str, as_of: date, readings: Mapping[str, str]) -> Clause:

@@ -217,7 +217,7 @@ def _radius_words(
     if measured is None:
         return _unavailable_words(leaves, where.layer, outcome)
     found["edition"] = manifest.edition
-    radius = miles_to_ft(leaves.bound.parameter(where.radius))
+    radius = miles_to_ft(leaves.bound.figures[where.radius])
     found["radius_ft"] = round(radius, 1)
     if Cause.LOCATION_UNKNOWN in causes:
         found["status"] = manifest.status

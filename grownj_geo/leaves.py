@@ -87,6 +87,8 @@ class Leaves:
     coverages: dict[Hashable, Coverage] = field(default_factory=dict)
     distances: dict[Hashable, Distance] = field(default_factory=dict)
     feature_cache: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    _constants: dict[tuple[int, int, int, int], Values] = field(default_factory=dict)
+    _absent: dict[str, Values] = field(default_factory=dict)
     _shares: dict[Hashable, NDArray[np.float64]] = field(default_factory=dict)
     _lists: dict[str, dict[str, Listing] | None] = field(default_factory=dict)
 
@@ -102,6 +104,15 @@ class Leaves:
     def value(self, clause: Clause) -> Values:
         """Return the values of a leaf clause."""
         return self._handlers[type(clause.node)](self, clause)
+
+    def _constant(self, answer: int, cause: Cause, leaning: int, strict: int) -> Values:
+        """Return the same outcome for every site. Shared: whoever changes it copies it first."""
+        key = (answer, int(cause), leaning, strict)
+        if key not in self._constants:
+            outcomes = np.empty((3, self.n), dtype=np.int8)
+            outcomes[:] = np.array([[answer], [leaning], [strict]])
+            self._constants[key] = Values(outcomes, None, np.full(self.n, int(cause), dtype=np.int32))
+        return self._constants[key]
 
     # -- layers ---------------------------------------------------------------------------------------
 
@@ -129,7 +140,7 @@ class Leaves:
         """Return the features that a clause means: those in being on the day, or the nearest n of them."""
         found = layer.select(where.selection, as_of=self.bound.as_of)
         for name, parameter in where.at_least.items():
-            least = self.bound.parameter(parameter)
+            least = self.bound.figures[parameter]
             found = np.array([i for i in found if _number(layer.value(name, int(i))) >= least], dtype=np.int64)
         nearest = getattr(where, "nearest", None)
         if nearest is None or layer.lonlat is None:
@@ -143,14 +154,16 @@ class Leaves:
 
     def _unavailable(self, layer_id: str) -> Values:
         """Return no where the layer cannot lie, and undetermined elsewhere."""
-        state = self.atlas.state(layer_id)
-        if state.status == "unusable":
-            return Values.constant(self.n, 0, cause=Cause.LAYER_UNUSABLE)
-        outside = self._outside_extent(state.manifest)
-        values = Values.constant(self.n, 0, cause=Cause.LAYER_MISSING)
-        values.outcomes[:, outside] = -1
-        values.causes[outside] = 0
-        return values
+        found = self._absent.get(layer_id)
+        if found is None:
+            state = self.atlas.state(layer_id)
+            unusable = state.status == "unusable"
+            cause = Cause.LAYER_UNUSABLE if unusable else Cause.LAYER_MISSING
+            outside = np.zeros(self.n, dtype=bool) if unusable else self._outside_extent(state.manifest)
+            answer = np.where(outside, -1, 0).astype(np.int8)
+            causes = np.where(outside, 0, int(cause)).astype(np.int32)
+            found = self._absent[layer_id] = Values(np.stack([answer, answer, answer]), None, causes)
+        return found
 
     def _outside_extent(self, manifest: Manifest) -> NDArray[np.bool_]:
         extent = manifest.extent
@@ -225,20 +238,8 @@ class Leaves:
             return self._unavailable(where.layer)
         if where.part == "any":
             found = Distance(found.near_low, found.near, found.near_high, *(found.near_low, found.near, found.near_high), found.feature)
-        radius = miles_to_ft(self.bound.parameter(where.radius))
-        sure, out = found.far_high <= radius, found.near_low > radius
-        answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
-        leans = np.where(found.far <= radius, 1, np.where(found.near > radius, -1, 0))
-        leans = np.where(np.isnan(found.near), 0, leans)
-        leaning = np.where(answer != 0, answer, leans).astype(np.int8)
-        cut = (found.near <= radius) & (found.far > radius)
-        causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0).astype(np.int32)
-        # Feet to spare: of the farthest part when inside, of the nearest when outside.
-        computed = np.where(cut, np.nan, np.where(found.far <= radius, radius - found.far, radius - found.near))
-        bounds = np.where(sure, radius - found.far_high, np.where(out, radius - found.near_low, np.nan))
-        margin = np.where(np.isnan(found.near), bounds, computed)
-        margin[~np.isfinite(margin)] = np.nan
-        return self._located(Values(np.stack([answer, leaning, answer]), margin, causes))
+        radius = miles_to_ft(self.bound.figures[where.radius])
+        return self._located(_from_distances(found, radius))
 
     def _share_over(self, clause: Clause) -> Values:
         where = clause.node.share_over if isinstance(clause.node, ShareOverNode) else None
@@ -246,8 +247,8 @@ class Leaves:
         layer = self.atlas.layer(where.layer)
         if layer is None:
             return self._unavailable(where.layer)
-        radius = miles_to_ft(self.bound.parameter(where.radius))
-        least = self.bound.parameter(where.share)
+        radius = miles_to_ft(self.bound.figures[where.radius])
+        least = self.bound.figures[where.share]
         low, nominal, high = self._shares_within(where, layer, radius)
         answer = np.where(low > least, 1, np.where(high <= least, -1, 0)).astype(np.int8)
         leaning = np.where(answer != 0, answer, np.where(nominal > least, 1, -1)).astype(np.int8)
@@ -275,7 +276,7 @@ class Leaves:
         layer = self.atlas.layer(node.share_over.layer)
         if layer is None:
             return (np.nan, np.nan, np.nan)
-        radius = miles_to_ft(self.bound.parameter(node.share_over.radius))
+        radius = miles_to_ft(self.bound.figures[node.share_over.radius])
         low, nominal, high = self._shares_within(node.share_over, layer, radius)[:, 0]
         return float(low), float(nominal), float(high)
 
@@ -336,7 +337,7 @@ class Leaves:
         wanted = node.designated
         listed = self.listings(wanted.list)
         if listed is None:
-            return Values.constant(self.n, 0, cause=Cause.LAYER_UNUSABLE)
+            return self._constant(0, Cause.LAYER_UNUSABLE, 0, 0)
         absent = False if wanted.complete else None
 
         def test(code: str) -> bool | None:
@@ -355,7 +356,7 @@ class Leaves:
     def _county_in(self, clause: Clause) -> Values:
         node = clause.node
         assert isinstance(node, CountyInNode)  # noqa: S101 - the table of handlers guarantees it
-        counties = self.bound.names(node.county_in)
+        counties = self.bound.lists[node.county_in]
 
         def test(code: str) -> bool | None:
             name = self.county(code)
@@ -391,7 +392,7 @@ class Leaves:
             return []
         indices = layer.select(want.selection, as_of=self.bound.as_of)
         if want.count is not None:
-            least = self.bound.parameter(want.count.at_least)
+            least = self.bound.figures[want.count.at_least]
             indices = np.array(
                 [i for i in indices if float(layer.value(want.count.field, int(i)) or 0) >= least], dtype=np.int64
             )
@@ -418,7 +419,11 @@ class Leaves:
         assert isinstance(node, SiteFactNode)  # noqa: S101 - the table of handlers guarantees it
         fact = node.site_fact
         values = self._unstated(fact)
-        for i, stated in enumerate(self.facts.get(fact.name, ())):
+        column = self.facts.get(fact.name)
+        if column is None:
+            return values
+        values = Values(values.outcomes.copy(), None if values.margin_ft is None else values.margin_ft.copy(), values.causes.copy())
+        for i, stated in enumerate(column):
             if stated is not None:
                 answer = self._compare(fact, stated)
                 values.outcomes[:, i] = 0 if answer is None else 1 if answer else -1
@@ -429,12 +434,11 @@ class Leaves:
 
     def _unstated(self, fact: SiteFact) -> Values:
         """Return what a fact comes to before anybody states it: a layer's word, an assumption, or nothing."""
-        leaning = {None: 0, True: 1, False: -1}[fact.leans]
-        values = Values.constant(self.n, 0, cause=Cause.FACT_MISSING, leaning=leaning)
+        leaning = _SIGN[fact.leans]
+        assumed = 0
         if fact.assume is not None and self.bound.readings.get(fact.assume.reading) == fact.assume.option:
             assumed = 1 if fact.assume.value == (fact.is_ if isinstance(fact.is_, bool) else True) else -1
-            values.outcomes[[ANSWER, LEANING]] = assumed
-            values.causes[:] = 0
+        values = self._constant(assumed, Cause(0) if assumed else Cause.FACT_MISSING, assumed or leaning, 0)
         if fact.supported_by is None:
             return values
         found = self.coverage(fact.supported_by)
@@ -449,18 +453,18 @@ class Leaves:
             if shown.margin_ft is not None:
                 shown.margin_ft[against] = np.nan
             shown.causes[against] = 0
-        shown.causes[shown.outcomes[ANSWER] == 0] |= int(Cause.FACT_MISSING)
-        return shown
+        waits = np.where(shown.outcomes[ANSWER] == 0, int(Cause.FACT_MISSING), 0).astype(np.int32)
+        return Values(shown.outcomes, shown.margin_ft, shown.causes | waits)
 
     def _compare(self, fact: SiteFact, value: FactValue) -> bool | None:
         if fact.is_ is not None:
             return value in fact.is_ if isinstance(fact.is_, tuple) else value == fact.is_
         if fact.at_least is not None:
-            return float(value) >= self.bound.parameter(fact.at_least)
+            return float(value) >= self.bound.figures[fact.at_least]
         if fact.at_most is not None:
-            return float(value) <= self.bound.parameter(fact.at_most)
+            return float(value) <= self.bound.figures[fact.at_most]
         if fact.more_than is not None:
-            return float(value) > self.bound.parameter(fact.more_than)
+            return float(value) > self.bound.figures[fact.more_than]
         day = date.fromisoformat(str(value))
         if fact.before is not None:
             return {"no": True, "yes": False, "unsure": None}[day_reached(fact.before, day)]
@@ -480,7 +484,7 @@ class Leaves:
             if len(numbers) == len(names) and sum(numbers[1:]) > 0:
                 # Exact decimals: binary fractions could put an exact 30 % a hair below it.
                 part, *whole = (Decimal(str(number)) for number in numbers)
-                reached = part >= Decimal(str(self.bound.parameter(node.ratio.at_least))) * sum(whole)
+                reached = part >= Decimal(str(self.bound.figures[node.ratio.at_least])) * sum(whole)
                 values.outcomes[:, i] = 1 if reached else -1
                 values.causes[i] = 0
         return values
@@ -488,8 +492,7 @@ class Leaves:
     def _undetermined(self, clause: Clause) -> Values:
         node = clause.node
         assert isinstance(node, UndeterminedNode)  # noqa: S101 - the table of handlers guarantees it
-        leaning = {None: 0, True: 1, False: -1}[node.undetermined.leans]
-        return Values.constant(self.n, 0, cause=Cause[node.undetermined.cause.upper()], leaning=leaning)
+        return self._constant(0, Cause[node.undetermined.cause.upper()], _SIGN[node.undetermined.leans], 0)
 
     _handlers = {  # noqa: RUF012 - a table of methods, not a default
         InsideNode: _inside,
@@ -518,3 +521,25 @@ def _key(where: Where) -> Hashable:
 
 def _number(text: str) -> float:
     return float(text) if text else float("nan")
+
+
+def _from_distances(found: Distance, radius_ft: float) -> Values:
+    """Compare distances with a radius: the farthest part must be in, or the nearest part out."""
+    sure, out = found.far_high <= radius_ft, found.near_low > radius_ft
+    answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
+    # Feet to spare: of the farthest part when inside, of the nearest when outside, by the computed distance
+    # where there is one and else by the bound that decides.
+    known = ~np.isnan(found.near)
+    inside = radius_ft - np.where(known, found.far, found.far_high)
+    outside = radius_ft - np.where(known, found.near, found.near_low)
+    if answer.all():
+        margin = np.where(sure, inside, outside)
+        margin[np.isinf(margin)] = np.nan
+        return Values(np.stack([answer, answer, answer]), margin, np.zeros(len(answer), dtype=np.int32))
+    leans = np.where(found.far <= radius_ft, 1, np.where(found.near > radius_ft, -1, 0))
+    leaning = np.where(answer != 0, answer, leans).astype(np.int8)
+    cut = (found.near <= radius_ft) & (found.far > radius_ft)
+    margin = np.where(sure | (found.far <= radius_ft), inside, outside)
+    margin[cut | ~np.isfinite(margin) | ((answer == 0) & ~known)] = np.nan
+    causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0).astype(np.int32)
+    return Values(np.stack([answer, leaning, answer]), margin, causes)

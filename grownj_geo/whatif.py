@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grownj_geo.evaluate import ANSWER, Clause, Evaluation
+from grownj_geo.evaluate import ANSWER, Clause, Evaluation, Values
 from grownj_geo.logic import Cause
 from grownj_geo.rulebook import (
     AllNode,
@@ -57,12 +57,11 @@ def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[
     undecided = [c for c in categories if run.category(c).outcomes[ANSWER, 0] == 0]
     if not undecided:
         return {}
-    keys: dict[str, frozenset[str]] = {}
-    for clause_id in run.bound.clauses:
-        for clause in run.bound.clauses[clause_id].walk():
-            found = _keys_of(clause, run)
-            if found:
-                keys[clause.path] = found
+    keys = {
+        path: found
+        for path, value in run.clause_values.items()
+        if value.outcomes[ANSWER, 0] == 0 and (found := _keys_of(run.bound.by_path[path], value))
+    }
     names = sorted(frozenset().union(*keys.values())) if keys else []
     result: dict[str, list[tuple[str, ...]]] = {}
     for size in (1, 2):
@@ -77,12 +76,11 @@ def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[
     return result
 
 
-def _keys_of(clause: Clause, run: Evaluation) -> frozenset[str]:
+def _keys_of(clause: Clause, value: Values) -> frozenset[str]:
     """Return the things of which any one would settle an undetermined leaf clause."""
-    value = run.clause_values.get(clause.path)
-    if value is None or clause.children or value.outcomes[ANSWER, 0] != 0:
-        return frozenset()
     node = clause.node
+    if clause.children or isinstance(node, CategoryNode):
+        return frozenset()
     causes = Cause(int(value.causes[0]))
     if Cause.LOCATION_UNKNOWN in causes:
         return frozenset({"place"})
