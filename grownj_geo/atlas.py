@@ -88,7 +88,9 @@ class Atlas:
             return found
         manifest = self.manifests.get(layer_id)
         if manifest is None:
-            raise LayerError(f"There is no layer {layer_id!r}; there are {', '.join(sorted(self.manifests))}.")
+            raise LayerError(
+                f"There is no layer {layer_id!r}; there are {', '.join(sorted(self.manifests))}."
+            )
         if not manifest.ships or manifest.file is None or manifest.sha256 is None:
             return None
         try:
@@ -125,7 +127,10 @@ class Atlas:
     @cached_property
     def county_names(self) -> dict[str, str]:
         """County by the first two digits of a municipal code; empty where no layer tells."""
-        for layer_id, code, name in (("counties", "county_code", "county"), ("municipalities", "mun_code", "county")):
+        for layer_id, code, name in (
+            ("counties", "county_code", "county"),
+            ("municipalities", "mun_code", "county"),
+        ):
             layer = self.layer(layer_id)
             if layer is not None:
                 return {layer.value(code, i)[:2]: layer.value(name, i) for i in range(len(layer))}

@@ -23,7 +23,7 @@ __all__ = [
     "TierRecord",
 ]
 
-FORMAT = "grownj-determination/1"
+FORMAT: Literal["grownj-determination/1"] = "grownj-determination/1"
 
 OutcomeWord = Literal["yes", "no", "undetermined"]
 

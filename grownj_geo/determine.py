@@ -79,7 +79,7 @@ class Engine:
     rulebook: Rulebook
     readings: Mapping[str, str] = field(default_factory=dict)
     bound: BoundRulebook = field(init=False)
-    _feature_cache: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    _feature_cache: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Bind once; sites share the result."""
@@ -113,7 +113,9 @@ class Engine:
             If the site lies farther from every municipality than a pier could.
         """
         facts: dict[str, list[FactValue | None]] = {name: [value] for name, value in site.facts.items()}
-        leaves = Leaves(self.bound, self.atlas, SiteTable.of([site]), facts, feature_cache=self._feature_cache)
+        leaves = Leaves(
+            self.bound, self.atlas, SiteTable.of([site]), facts, feature_cache=self._feature_cache
+        )
         if leaves.placement.kinds[0] is PlacementKind.OUTSIDE:
             raise OutsideNewJerseyError(_outside_words(site))
         run = Evaluation(self.bound, leaves)
@@ -255,7 +257,7 @@ def _finding(category_id: str, run: Evaluation, sets: list[tuple[str, ...]]) -> 
     clause = run.bound.clauses[category_id]
     values = run.category(category_id)
     answer, leaning = int(values.outcomes[ANSWER, 0]), int(values.outcomes[LEANING, 0])
-    leaves = tuple(deciding_leaves(clause, run))
+    leaves = deciding_leaves(clause, run)
     evidence = tuple(evidence_of(leaf, run) for leaf in leaves)
     assumed = answer != int(values.outcomes[STRICT, 0])
     outcome = Outcome.of(answer)
@@ -273,7 +275,9 @@ def _finding(category_id: str, run: Evaluation, sets: list[tuple[str, ...]]) -> 
         causes=tuple(Cause(int(values.causes[0])).words),
         assumed=assumed,
         assumptions=tuple(e.words for e in evidence if e.assumed) if assumed else (),
-        status=_weakest([category.status, *(e.status for e in evidence if e.status and e.outcome == outcome.value)]),
+        status=_weakest(
+            [category.status, *(e.status for e in evidence if e.status and e.outcome == outcome.value)]
+        ),
         readings=_readings(category.readings, leaves, run),
         evidence=evidence,
         would_decide=tuple(Missing(needs=needs, words=_needs_words(needs, run)) for needs in sets),
@@ -314,7 +318,9 @@ def _need_words(need: str, run: Evaluation) -> str:
         return f"choose a reading of {name}"
     if kind == "position":
         return f"a better position for the site or for {run.leaves.atlas.manifests[name].title}"
-    return {"place": "give the site's location", "municipality": "state the municipality or a parcel number"}[kind]
+    return {"place": "give the site's location", "municipality": "state the municipality or a parcel number"}[
+        kind
+    ]
 
 
 def _tier(run: Evaluation) -> TierRecord | None:
@@ -362,7 +368,9 @@ def _site_record(site: Site) -> SiteRecord:
     }
     if site.geometry is not None and site.lonlat is not None:
         lon, lat = site.lonlat
-        x, y = shapely.get_coordinates(site.geometry if site.is_point else site.geometry.point_on_surface())[0]
+        x, y = shapely.get_coordinates(site.geometry if site.is_point else site.geometry.point_on_surface())[
+            0
+        ]
         record |= {
             "longitude": round(lon, 7),
             "latitude": round(lat, 7),
@@ -393,7 +401,11 @@ def _place_record(leaves: Leaves, site: Site) -> PlaceRecord:
         )
 
     candidates = tuple(
-        neighbour(code, share=share if kind is PlacementKind.SEVERAL else None, distance=away[i] if i < len(away) else None)
+        neighbour(
+            code,
+            share=share if kind is PlacementKind.SEVERAL else None,
+            distance=away[i] if i < len(away) else None,
+        )
         for i, (code, share) in enumerate(zip(codes, shares, strict=True))
     )
     counties = {leaves.county(code) for code in codes}
@@ -417,10 +429,12 @@ def _stations(leaves: Leaves) -> tuple[StationRecord, ...]:
     if layer is None or layer.lonlat is None or not leaves.sites.placed[0]:
         return ()
     features = layer.select(as_of=leaves.bound.as_of)
-    away = shapely.distance(leaves.sites.geometries[0], shapely.points(layer.bounds[features, :2]))
+    away = shapely.distance(leaves.sites.geometries[0], layer.points[features])
     nearest = features[np.argsort(away, kind="stable")[:_NEAREST_STATIONS]]
     records = []
-    for i, (low, value, high) in zip(nearest, distances_to_each(layer, nearest, leaves.sites, 0), strict=True):
+    for i, (low, value, high) in zip(
+        nearest, distances_to_each(layer, nearest, leaves.sites, 0), strict=True
+    ):
         records.append(
             StationRecord(
                 station_id=layer.key(int(i)),
@@ -428,7 +442,7 @@ def _stations(leaves: Leaves) -> tuple[StationRecord, ...]:
                 operator=layer.value("operator", int(i)),
                 mode=layer.value("mode", int(i)),
                 distance_ft=interval(low, value, high),
-                uncertainty_ft=round(float(layer.tolerance_ft(np.array([i]))[0]), 1),
+                uncertainty_ft=round(float(layer.tolerances_ft[i]), 1),
                 status=layer.value("status", int(i)),
             )
         )
@@ -480,7 +494,9 @@ def _cautions(
         cautions.append(period.words)
     for layer in layers:
         if layer.status == "unusable":
-            cautions.append(f"{layer.title} could not be used, and what depends on it is undetermined: {layer.problem}")
+            cautions.append(
+                f"{layer.title} could not be used, and what depends on it is undetermined: {layer.problem}"
+            )
     weak = [f.label for f in findings if f.outcome != "undetermined" and f.status not in _SURE]
     if weak:
         cautions.append(f"Rests on figures or lists below confirmed: {', '.join(weak)}.")

@@ -7,6 +7,7 @@ assumptions), the margin in feet and the causes of what is undetermined. No cate
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cached_property
@@ -15,25 +16,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grownj_geo.logic import Cause
-from grownj_geo.rulebook import (
+from grownj_geo.nodes import (
     AllNode,
     AnyNode,
     CategoryNode,
     Day,
     Node,
+    NodeBase,
     NotNode,
-    Rulebook,
     children_of,
     operator_of,
 )
 
 if TYPE_CHECKING:
+    from grownj_geo.determination import Evidence
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from grownj_geo.leaves import Leaves
     from grownj_geo.manifest import Status
+    from grownj_geo.rulebook import Rulebook
 
 __all__ = ["BoundRulebook", "Clause", "Evaluation", "Values", "bind", "day_reached"]
 
@@ -86,6 +89,8 @@ class Clause:
         ``"yes"``, ``"no"``, or ``"unsure"`` where the first or last day is only known to lie in a span.
     chosen
         Whether the readings that it depends on are the chosen ones.
+    content
+        What a leaf clause asks, as text: clauses that ask the same are computed once.
     """
 
     path: str
@@ -95,6 +100,7 @@ class Clause:
     citation: str
     in_force: str
     chosen: bool
+    content: str
     status: Status | None
 
     @cached_property
@@ -174,8 +180,14 @@ def _bind(node: Node, path: str, citation: str, as_of: date, readings: Mapping[s
         citation,
         _in_force(node.from_, node.until, as_of),
         all(readings.get(reading) == option for reading, option in node.when.items()),
+        "" if children_of(node) else node.model_dump_json(include=_asked_by(node)),
         node.status,
     )
+
+
+def _asked_by(node: NodeBase) -> set[str]:
+    """Return the field that holds a clause's operator: all that a leaf's outcome depends on."""
+    return set(type(node).model_fields) - set(NodeBase.model_fields)
 
 
 def _in_force(start: Day | None, end: Day | None, as_of: date) -> str:
@@ -211,8 +223,9 @@ class Evaluation:
     leaves: Leaves
     keep: bool = True
     clause_values: dict[str, Values] = field(default_factory=dict)
+    deciding: dict[str, tuple[Clause, ...]] = field(default_factory=dict)
+    evidence: dict[str, Evidence] = field(default_factory=dict)
     _categories: dict[str, Values] = field(default_factory=dict)
-    _open: set[str] = field(default_factory=set)
 
     def category(self, category_id: str) -> Values:
         """Return a category's values.
@@ -252,7 +265,9 @@ class Evaluation:
             if not child.counts:
                 continue
             value = self._value(child)
-            parts.append(value if child.in_force == "yes" else _perhaps(value, isinstance(clause.node, AnyNode)))
+            parts.append(
+                value if child.in_force == "yes" else _perhaps(value, isinstance(clause.node, AnyNode))
+            )
         return parts
 
 
@@ -275,11 +290,16 @@ def _combine(parts: list[Values], n: int, *, strongest: bool) -> Values:
     return Values(outcomes, _margin(parts, answer, n, strongest=strongest), causes)
 
 
-def _margin(parts: list[Values], answer: NDArray[np.int8], n: int, *, strongest: bool) -> NDArray[np.float64] | None:
+def _margin(
+    parts: list[Values], answer: NDArray[np.int8], n: int, *, strongest: bool
+) -> NDArray[np.float64] | None:
+    """Return the margin of the clauses that share the answer: the widest of "any", the narrowest of "all"."""
     if all(part.margin_ft is None for part in parts):
         return None
-    nearest = np.fmax if strongest else np.fmin
     decisive = 1 if strongest else -1
+    if n == 1:
+        return _margin_of_one(parts, int(answer[0]), decisive)
+    nearest = np.fmax if strongest else np.fmin
     margin = np.full(n, np.nan)
     unaided = np.zeros(n, dtype=bool)
     for part in parts:
@@ -292,6 +312,15 @@ def _margin(parts: list[Values], answer: NDArray[np.int8], n: int, *, strongest:
     # A clause that decides by itself, with no line in sight, leaves no margin to report.
     margin[unaided & (answer == decisive)] = np.nan
     return margin
+
+
+def _margin_of_one(parts: list[Values], answer: int, decisive: int) -> NDArray[np.float64] | None:
+    """Do the same for one site: plain numbers are much faster than arrays of one."""
+    margins = [part.margin() for part in parts if part.outcomes[ANSWER, 0] == answer]
+    finite = [margin for margin in margins if math.isfinite(margin)]
+    if not finite or (answer == decisive and len(finite) < len(margins)):
+        return None
+    return np.array([max(finite) if decisive == 1 else min(finite)])
 
 
 def _negated(value: Values) -> Values:

@@ -9,7 +9,7 @@ from grownj_geo.determination import Evidence, Interval
 from grownj_geo.evaluate import ANSWER, STRICT, Clause, Evaluation, Values
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.place import PlacementKind
-from grownj_geo.rulebook import (
+from grownj_geo.nodes import (
     AllNode,
     AnyNode,
     CategoryNode,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from grownj_geo.observe import Coverage, Distance
     from grownj_geo.site import FactValue
 
-__all__ = ["deciding_leaves", "evidence_of", "feet", "interval"]
+__all__ = ["clause_label", "deciding_leaves", "evidence_of", "feet", "interval"]
 
 
 def feet(value: float) -> str:
@@ -59,38 +59,46 @@ def _clean(value: float, digits: int = 1) -> float | None:
     return round(float(value), digits) + 0.0 if math.isfinite(value) else None
 
 
-def deciding_leaves(clause: Clause, run: Evaluation) -> Iterator[Clause]:
-    """Yield the leaf clauses that decided a clause for the first site, or left it undetermined, in order."""
-    seen: set[str] = set()
-    yield from _deciding(clause, run, seen)
+def deciding_leaves(clause: Clause, run: Evaluation) -> tuple[Clause, ...]:
+    """Return the leaf clauses that decided a clause for the first site, or left it open, in order, each once."""
+    found = run.deciding.get(clause.path)
+    if found is None:
+        leaves = {leaf.path: leaf for leaf in _deciding(clause, run)}
+        found = run.deciding[clause.path] = tuple(leaves.values())
+    return found
 
 
-def _deciding(clause: Clause, run: Evaluation, seen: set[str]) -> Iterator[Clause]:
-    if clause.path in seen:
-        return
-    seen.add(clause.path)
+def _deciding(clause: Clause, run: Evaluation) -> Iterator[Clause]:
     node = clause.node
     if isinstance(node, CategoryNode):
-        yield from _deciding(run.bound.clauses[node.category], run, seen)
-    elif isinstance(node, AnyNode | AllNode | NotNode):
-        answer = int(run.clause_values[clause.path].outcomes[ANSWER, 0])
-        if isinstance(node, NotNode):
-            wanted = {-answer}
-        else:
-            decisive = 1 if isinstance(node, AnyNode) else -1
-            wanted = {answer} if answer in {decisive, 0} else {1, 0, -1}
-        for child in clause.children:
-            value = run.clause_values.get(child.path)
-            if child.counts and value is not None and (
-                int(value.outcomes[ANSWER, 0]) in wanted or child.in_force == "unsure"
-            ):
-                yield from _deciding(child, run, seen)
-    else:
+        yield from deciding_leaves(run.bound.clauses[node.category], run)
+        return
+    if not isinstance(node, AnyNode | AllNode | NotNode):
         yield clause
+        return
+    answer = int(run.clause_values[clause.path].outcomes[ANSWER, 0])
+    if isinstance(node, NotNode):
+        wanted = {-answer}
+    else:
+        decisive = 1 if isinstance(node, AnyNode) else -1
+        wanted = {answer} if answer in {decisive, 0} else {1, 0, -1}
+    for child in clause.children:
+        value = run.clause_values.get(child.path)
+        if not child.counts or value is None:
+            continue
+        if int(value.outcomes[ANSWER, 0]) in wanted or child.in_force == "unsure":
+            yield from _deciding(child, run)
 
 
 def evidence_of(clause: Clause, run: Evaluation) -> Evidence:
     """Return what a leaf clause saw for the first site."""
+    found = run.evidence.get(clause.path)
+    if found is None:
+        found = run.evidence[clause.path] = _evidence(clause, run)
+    return found
+
+
+def _evidence(clause: Clause, run: Evaluation) -> Evidence:
     values = run.clause_values[clause.path]
     leaves = run.leaves
     node = clause.node
@@ -119,25 +127,29 @@ def evidence_of(clause: Clause, run: Evaluation) -> Evidence:
         words = node.undetermined.why
     else:  # pragma: no cover - every leaf operator is above
         words = ""
+
     return Evidence(
         clause=clause.path,
-        label=_label(clause, run),
+        label=clause_label(clause, run),
         outcome=outcome.value,
         words=words,
         citation=clause.citation,
-        status=found.pop("status", None) or clause.status,  # type: ignore[arg-type]
+        status=found.pop("status", None) or clause.status,
         causes=tuple(causes.words),
         margin_ft=_clean(values.margin()),
         readings=clause.node.readings,
-        **found,  # type: ignore[arg-type]
+        **found,
     )
 
 
-def _label(clause: Clause, run: Evaluation) -> str:
+def clause_label(clause: Clause, run: Evaluation) -> str:
+    """Return what a clause is called: its own label, its category's, or the name of its place."""
     if clause.node.label:
         return clause.node.label
     category_id, *steps = clause.path.split(".")
-    return run.bound.rulebook.category(category_id).label.lower() if not steps else steps[-1].replace("_", " ")
+    return (
+        run.bound.rulebook.category(category_id).label.lower() if not steps else steps[-1].replace("_", " ")
+    )
 
 
 def _code(leaves: Leaves) -> str:
@@ -249,7 +261,9 @@ def _record_distance(leaves: Leaves, layer_id: str, measured: Distance, found: d
     if layer is None or index < 0:
         return ""
     found["feature"], found["feature_name"] = layer.key(index), layer.name(index)
-    found["distance_ft"] = interval(float(measured.near_low[0]), float(measured.near[0]), float(measured.near_high[0]))
+    found["distance_ft"] = interval(
+        float(measured.near_low[0]), float(measured.near[0]), float(measured.near_high[0])
+    )
     return layer.name(index)
 
 
@@ -271,7 +285,12 @@ def _list_words(leaves: Leaves, node: DesignatedNode, causes: Cause, found: dict
 
 
 def _fact_words(
-    leaves: Leaves, node: SiteFactNode, outcome: Outcome, causes: Cause, values: Values, found: dict[str, object]
+    leaves: Leaves,
+    node: SiteFactNode,
+    outcome: Outcome,
+    causes: Cause,
+    values: Values,
+    found: dict[str, object],
 ) -> str:
     fact = node.site_fact
     found["fact"] = fact.name
@@ -304,7 +323,7 @@ def _feature_words(
     if layer is None:
         return _unavailable_words(leaves, node.contains_feature.layer, outcome)
     here = set(leaves.placement.codes_of(0))
-    names = [layer.name(i) for i, _ in leaves.feature_outcomes(clause) if layer.value("mun_code", i) in here]
+    names = [layer.name(i) for i, _ in leaves.feature_outcomes(node) if layer.value("mun_code", i) in here]
     if names:
         return f"{place_words(leaves)} contains {', '.join(names)}"
     if causes:

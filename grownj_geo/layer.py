@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -94,17 +95,23 @@ class Layer:
         """Return the feature's name, or its key where the layer has no name field."""
         return self.value(self.manifest.name_field, index) if self.manifest.name_field else self.key(index)
 
-    def tolerance_ft(self, indices: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how far each feature's line or point may be from the truth, in feet."""
-        base = np.full(len(indices), self.manifest.accuracy_ft or 0.0)
-        name = self.manifest.uncertainty_field
-        if name is None:
-            return base
-        return base + np.array([float(self.columns[name][i] or 0.0) for i in indices])
+    @cached_property
+    def points(self) -> NDArray[np.object_]:
+        """The features of a layer of points in EPSG:3424."""
+        return np.asarray(shapely.points(self.bounds[:, :2]), dtype=object)
 
-    def bound(self, index: int) -> str:
-        """Return whether the feature is exact, or an inner, outer or nominal bound of the true one."""
-        return self.value(self.manifest.bound_field, index) if self.manifest.bound_field else EXACT
+    @cached_property
+    def tolerances_ft(self) -> NDArray[np.float64]:
+        """How far each feature's line or point may be from the truth, in feet, shape (n,)."""
+        base = np.full(len(self), self.manifest.accuracy_ft or 0.0)
+        name = self.manifest.uncertainty_field
+        return base if name is None else base + np.array([float(v or 0.0) for v in self.columns[name]])
+
+    @cached_property
+    def bound_kinds(self) -> NDArray[np.object_]:
+        """Whether each feature is exact, or an inner, outer or nominal bound of the true one."""
+        name = self.manifest.bound_field
+        return np.array([EXACT if name is None else self.value(name, i) for i in range(len(self))], dtype=object)
 
     def select(self, where: Where = (), *, as_of: date | None = None) -> NDArray[np.int64]:
         """Return the indices of the features that match and are in being on the day.
@@ -133,10 +140,10 @@ class Layer:
                 )
             keep &= np.array([self.value(name, i) in wanted for i in range(len(self))], dtype=bool)
         if as_of is not None:
-            for name, ended in ((self.manifest.from_field, False), (self.manifest.until_field, True)):
-                if name is not None:
-                    for i in np.flatnonzero(keep):
-                        day = _day(self.columns[name][i])
+            for field_name, ended in ((self.manifest.from_field, False), (self.manifest.until_field, True)):
+                if field_name is not None:
+                    for i in map(int, np.flatnonzero(keep)):
+                        day = _day(self.columns[field_name][i])
                         if day is not None and ((as_of >= day) if ended else (as_of < day)):
                             keep[i] = False
         found = np.flatnonzero(keep)
@@ -166,7 +173,11 @@ def read_layer(manifest: Manifest, content: bytes) -> Layer:
         manifest's least plausible number.
     """
     name = manifest.file or manifest.id
-    layer = _read_parquet(manifest, content, name) if name.endswith(".parquet") else _read_csv(manifest, content, name)
+    layer = (
+        _read_parquet(manifest, content, name)
+        if name.endswith(".parquet")
+        else _read_csv(manifest, content, name)
+    )
     if len(layer) < manifest.least_features:
         raise LayerError(
             f"The layer {manifest.id} has {len(layer)} features; expected at least {manifest.least_features}. "
@@ -183,7 +194,9 @@ def read_layer(manifest: Manifest, content: bytes) -> Layer:
     )
     lacking = sorted({n for n in named if n is not None and n not in layer.columns})
     if lacking:
-        raise LayerError(f"The layer {manifest.id} lacks the fields {', '.join(lacking)} that its manifest names.")
+        raise LayerError(
+            f"The layer {manifest.id} lacks the fields {', '.join(lacking)} that its manifest names."
+        )
     return layer
 
 
@@ -219,7 +232,9 @@ def _read_csv(manifest: Manifest, content: bytes, name: str) -> Layer:
     try:
         lonlat = np.column_stack([np.array(columns[c], dtype=np.float64) for c in ("longitude", "latitude")])
     except (KeyError, ValueError) as error:
-        raise LayerError(f"The layer file {name} needs numeric longitude and latitude columns: {error}.") from error
+        raise LayerError(
+            f"The layer file {name} needs numeric longitude and latitude columns: {error}."
+        ) from error
     x, y = to_working(lonlat[:, 0], lonlat[:, 1])
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise LayerError(f"The layer file {name} has coordinates that are not in New Jersey's range.")

@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable, Container, Hashable
+from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import shapely
 
 from grownj_geo.designations import Listing, listing_holds, listings
-from grownj_geo.evaluate import ANSWER, LEANING, BoundRulebook, Clause, Evaluation, Values, day_reached
+from grownj_geo.evaluate import ANSWER, BoundRulebook, Clause, Evaluation, Values, day_reached
 from grownj_geo.layer import Layer
 from grownj_geo.logic import Cause
-from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage, measure_distance
-from grownj_geo.place import UNKNOWN, Placement, PlacementKind, place_sites
-from grownj_geo.rulebook import (
+from grownj_geo.nodes import (
     ContainsFeatureNode,
     CountyInNode,
     DesignatedNode,
     InsideNode,
     MunicipalityInNode,
+    NodeBase,
     OverlapsNode,
     RatioNode,
     ShareOver,
     ShareOverNode,
     SiteFact,
     SiteFactNode,
+    Supported,
     UndeterminedNode,
     Where,
+    Within,
     WithinNode,
 )
+from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage, measure_distance
+from grownj_geo.outcomes import from_distances, from_land_shares, from_shares, without_slivers
+from grownj_geo.place import UNKNOWN, Placement, PlacementKind, place_sites
 from grownj_geo.shares import share_within
 from grownj_geo.units import miles_to_ft
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -47,10 +52,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Leaves"]
 
-SLIVER_SQFT = 100.0
-"""Overlaps up to this are drawing noise, not ground."""
-
-_PARTIAL = {"any", "majority", "all"}
 _SIGN = {True: 1, False: -1, None: 0}
 _KIND_CAUSE = {
     PlacementKind.SEVERAL: Cause.PARTIAL,
@@ -86,8 +87,9 @@ class Leaves:
     placement: Placement = field(init=False)
     coverages: dict[Hashable, Coverage] = field(default_factory=dict)
     distances: dict[Hashable, Distance] = field(default_factory=dict)
-    feature_cache: dict[str, list[tuple[int, int]]] = field(default_factory=dict)
+    feature_cache: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     _constants: dict[tuple[int, int, int, int], Values] = field(default_factory=dict)
+    _values: dict[str, Values] = field(default_factory=dict)
     _absent: dict[str, Values] = field(default_factory=dict)
     _shares: dict[Hashable, NDArray[np.float64]] = field(default_factory=dict)
     _lists: dict[str, dict[str, Listing] | None] = field(default_factory=dict)
@@ -103,7 +105,10 @@ class Leaves:
 
     def value(self, clause: Clause) -> Values:
         """Return the values of a leaf clause."""
-        return self._handlers[type(clause.node)](self, clause)
+        found = self._values.get(clause.content)
+        if found is None:
+            found = self._values[clause.content] = _HANDLERS[type(clause.node)](self, clause.node)
+        return found
 
     def _constant(self, answer: int, cause: Cause, leaning: int, strict: int) -> Values:
         """Return the same outcome for every site. Shared: whoever changes it copies it first."""
@@ -141,8 +146,15 @@ class Leaves:
         found = layer.select(where.selection, as_of=self.bound.as_of)
         for name, parameter in where.at_least.items():
             least = self.bound.figures[parameter]
-            found = np.array([i for i in found if _number(layer.value(name, int(i))) >= least], dtype=np.int64)
-        nearest = getattr(where, "nearest", None)
+            found = np.array(
+                [i for i in found if _number(layer.value(name, int(i))) >= least], dtype=np.int64
+            )
+        if isinstance(where, Supported) and where.dated and layer.manifest.from_field is not None:
+            # A feature without a date cannot speak for a fact that turns on the date.
+            found = np.array(
+                [i for i in found if layer.value(layer.manifest.from_field, int(i))], dtype=np.int64
+            )
+        nearest = where.nearest if isinstance(where, Within) else None
         if nearest is None or layer.lonlat is None:
             return found
         targets = self.atlas.layer(nearest.layer)
@@ -166,17 +178,23 @@ class Leaves:
         return found
 
     def _outside_extent(self, manifest: Manifest) -> NDArray[np.bool_]:
+        """Return which sites are surely where the layer cannot lie."""
         extent = manifest.extent
         if extent.within is not None:
             return self._outside_extent(self.atlas.manifests[extent.within])
-        if extent.counties is not None:
-            return self._municipal(lambda code: self.county(code) in (extent.counties or ()))[0] == -1
-        if extent.municipalities is not None:
-            return self._municipal(lambda code: code in (extent.municipalities or ()))[0] == -1
+        places: Container[str] | None = extent.counties or extent.municipalities
         if extent.designation is not None:
-            listed = self.listings(extent.designation)
-            return np.zeros(self.n, bool) if listed is None else self._municipal(lambda code: code in listed)[0] == -1
-        return np.zeros(self.n, dtype=bool)
+            places = self.listings(extent.designation)
+        if places is None:
+            return np.zeros(self.n, dtype=bool)
+        by_county = extent.counties is not None
+        answer = self._municipal(lambda code: (self.county(code) if by_county else code) in places)[0]
+        return np.asarray(answer == -1)
+
+    @property
+    def _partial(self) -> str:
+        """How a site that a line cuts is read (reading A3)."""
+        return self.bound.readings.get("A3", "undetermined")
 
     def _located(self, values: Values) -> Values:
         """Make sites without a place undetermined for that cause."""
@@ -187,73 +205,41 @@ class Leaves:
         values.causes[lost] = int(Cause.LOCATION_UNKNOWN)
         return values
 
-    def _inside(self, clause: Clause) -> Values:
-        where = clause.node.inside if isinstance(clause.node, InsideNode) else None
-        assert where is not None  # noqa: S101 - the table of handlers guarantees it
+    def _inside(self, node: InsideNode) -> Values:
+        where = node.inside
         found = self.coverage(where)
         if found is None:
             return self._unavailable(where.layer)
-        return self._from_shares(found, self.bound.readings.get("A3", "undetermined"))
+        return self._located(from_shares(found, partial=self._partial))
 
-    def _from_shares(self, found: Coverage, partial: str) -> Values:
-        low, high = found.share_low, found.share_high
-        nominal = found.share
-        if partial == "any":
-            sure, out, leans = low > 0, high == 0, nominal > 0
-        elif partial == "majority":
-            sure, out, leans = low > 0.5, high <= 0.5, nominal > 0.5  # noqa: PLR2004 - the half that a majority exceeds
-        else:
-            sure, out, leans = low == 1, high == 0, nominal == 1
-            if partial == "all":
-                out = high < 1
-        answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
-        cut = (nominal > 0) & (nominal < 1) & (partial not in _PARTIAL)
-        known = ~np.isnan(nominal)
-        leaning = np.where(answer != 0, answer, np.where(cut | ~known, 0, np.where(leans, 1, -1))).astype(np.int8)
-        causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0).astype(np.int32)
-        return self._located(Values(np.stack([answer, leaning, answer]), found.margin_ft.copy(), causes))
-
-    def _overlaps(self, clause: Clause) -> Values:
-        where = clause.node.overlaps if isinstance(clause.node, OverlapsNode) else None
-        assert where is not None  # noqa: S101 - the table of handlers guarantees it
+    def _overlaps(self, node: OverlapsNode) -> Values:
+        where = node.overlaps
         found = self.coverage(where)
         if found is None:
             return self._unavailable(where.layer)
         area = np.array([0.0 if g is None else g.area for g in self.sites.geometries])
-        least = np.where(area > 0, SLIVER_SQFT / np.maximum(area, SLIVER_SQFT), 0.0)
-        above = Coverage(
-            np.where(found.share_low > least, found.share_low, 0.0),
-            np.where(found.share > least, found.share, 0.0),
-            np.where(found.share_high > least, found.share_high, 0.0),
-            found.margin_ft,
-            found.feature,
-        )
-        return self._from_shares(above, "any")
+        above = without_slivers(found, area_sqft=area)
+        return self._located(from_shares(above, partial="any"))
 
-    def _within(self, clause: Clause) -> Values:
-        where = clause.node.within if isinstance(clause.node, WithinNode) else None
-        assert where is not None  # noqa: S101 - the table of handlers guarantees it
+    def _within(self, node: WithinNode) -> Values:
+        where = node.within
         found = self.distance(where)
         if found is None:
             return self._unavailable(where.layer)
         if where.part == "any":
-            found = Distance(found.near_low, found.near, found.near_high, *(found.near_low, found.near, found.near_high), found.feature)
+            found = replace(found, far_low=found.near_low, far=found.near, far_high=found.near_high)
         radius = miles_to_ft(self.bound.figures[where.radius])
-        return self._located(_from_distances(found, radius))
+        return self._located(from_distances(found, radius_ft=radius))
 
-    def _share_over(self, clause: Clause) -> Values:
-        where = clause.node.share_over if isinstance(clause.node, ShareOverNode) else None
-        assert where is not None  # noqa: S101 - the table of handlers guarantees it
+    def _share_over(self, node: ShareOverNode) -> Values:
+        where = node.share_over
         layer = self.atlas.layer(where.layer)
         if layer is None:
             return self._unavailable(where.layer)
         radius = miles_to_ft(self.bound.figures[where.radius])
         least = self.bound.figures[where.share]
-        low, nominal, high = self._shares_within(where, layer, radius)
-        answer = np.where(low > least, 1, np.where(high <= least, -1, 0)).astype(np.int8)
-        leaning = np.where(answer != 0, answer, np.where(nominal > least, 1, -1)).astype(np.int8)
-        causes = np.where(answer == 0, int(Cause.NEAR_LINE), 0).astype(np.int32)
-        return self._located(Values(np.stack([answer, leaning, answer]), None, causes))
+        shares = self._shares_within(where, layer, radius)
+        return self._located(from_land_shares(shares, more_than=least))
 
     def _shares_within(self, where: ShareOver, layer: Layer, radius_ft: float) -> NDArray[np.float64]:
         """Return least, computed and greatest share of each site within a radius, shape (3, n)."""
@@ -311,7 +297,9 @@ class Leaves:
         """Return answer, leaning and causes of a test of the site's municipality."""
         place = self.placement
         asked, position = self._asked
-        table = np.array([_SIGN[test(place.codes[c])] if c >= 0 else _SIGN[None if c == UNKNOWN else False] for c in asked])
+        table = np.array(
+            [_SIGN[test(place.codes[c])] if c >= 0 else _SIGN[None if c == UNKNOWN else False] for c in asked]
+        )
         values = table.astype(np.int8)[position]
         least = np.minimum.reduceat(values, place.starts)
         most = np.maximum.reduceat(values, place.starts)
@@ -331,9 +319,7 @@ class Leaves:
             self._lists[name] = listings(self.atlas, name)
         return self._lists[name]
 
-    def _designated(self, clause: Clause) -> Values:
-        node = clause.node
-        assert isinstance(node, DesignatedNode)  # noqa: S101 - the table of handlers guarantees it
+    def _designated(self, node: DesignatedNode) -> Values:
         wanted = node.designated
         listed = self.listings(wanted.list)
         if listed is None:
@@ -348,14 +334,10 @@ class Leaves:
 
         return self._municipal_values(test)
 
-    def _municipality_in(self, clause: Clause) -> Values:
-        node = clause.node
-        assert isinstance(node, MunicipalityInNode)  # noqa: S101 - the table of handlers guarantees it
+    def _municipality_in(self, node: MunicipalityInNode) -> Values:
         return self._municipal_values(lambda code: code in node.municipality_in)
 
-    def _county_in(self, clause: Clause) -> Values:
-        node = clause.node
-        assert isinstance(node, CountyInNode)  # noqa: S101 - the table of handlers guarantees it
+    def _county_in(self, node: CountyInNode) -> Values:
         counties = self.bound.lists[node.county_in]
 
         def test(code: str) -> bool | None:
@@ -364,28 +346,25 @@ class Leaves:
 
         return self._municipal_values(test)
 
-    def _contains_feature(self, clause: Clause) -> Values:
-        node = clause.node
-        assert isinstance(node, ContainsFeatureNode)  # noqa: S101 - the table of handlers guarantees it
+    def _contains_feature(self, node: ContainsFeatureNode) -> Values:
         want = node.contains_feature
         layer = self.atlas.layer(want.layer)
         if layer is None:
             return self._unavailable(want.layer)
         by_code: dict[str, int] = {}
-        for index, value in self.feature_outcomes(clause):
+        for index, value in self.feature_outcomes(node):
             code = layer.value("mun_code", index)
             by_code[code] = max(by_code.get(code, -1), value)
         return self._municipal_values(lambda code: {1: True, 0: None, -1: False}[by_code.get(code, -1)])
 
-    def feature_outcomes(self, clause: Clause) -> list[tuple[int, int]]:
+    def feature_outcomes(self, node: ContainsFeatureNode) -> list[tuple[int, int]]:
         """Return index and outcome of the features that have the count a clause asks for."""
-        if clause.path not in self.feature_cache:
-            self.feature_cache[clause.path] = self._find_features(clause)
-        return self.feature_cache[clause.path]
+        key = id(node)
+        if key not in self.feature_cache:
+            self.feature_cache[key] = self._find_features(node)
+        return self.feature_cache[key]
 
-    def _find_features(self, clause: Clause) -> list[tuple[int, int]]:
-        node = clause.node
-        assert isinstance(node, ContainsFeatureNode)  # noqa: S101 - only such clauses have features
+    def _find_features(self, node: ContainsFeatureNode) -> list[tuple[int, int]]:
         want = node.contains_feature
         layer = self.atlas.layer(want.layer)
         if layer is None:
@@ -394,7 +373,8 @@ class Leaves:
         if want.count is not None:
             least = self.bound.figures[want.count.at_least]
             indices = np.array(
-                [i for i in indices if float(layer.value(want.count.field, int(i)) or 0) >= least], dtype=np.int64
+                [i for i in indices if float(layer.value(want.count.field, int(i)) or 0) >= least],
+                dtype=np.int64,
             )
         if want.at_feature is None or not len(indices):
             return [(int(i), 1) for i in indices]
@@ -405,24 +385,27 @@ class Leaves:
         """Return a category's answer at other places: where some features stand."""
         table = SiteTable(
             np.array(shapely.points(layer.bounds[indices, :2]), dtype=object),
-            layer.tolerance_ft(indices),
+            layer.tolerances_ft[indices],
             np.ones(len(indices), dtype=bool),
             tuple(layer.value("mun_code", int(i)) for i in indices),
         )
         there = Leaves(self.bound, self.atlas, table, feature_cache=self.feature_cache)
-        return Evaluation(self.bound, there, keep=False).category(category).outcomes[ANSWER]
+        values = Evaluation(self.bound, there, keep=False).category(category)
+        return np.asarray(values.outcomes[ANSWER])
 
     # -- facts ----------------------------------------------------------------------------------------
 
-    def _site_fact(self, clause: Clause) -> Values:
-        node = clause.node
-        assert isinstance(node, SiteFactNode)  # noqa: S101 - the table of handlers guarantees it
+    def _site_fact(self, node: SiteFactNode) -> Values:
         fact = node.site_fact
         values = self._unstated(fact)
         column = self.facts.get(fact.name)
         if column is None:
             return values
-        values = Values(values.outcomes.copy(), None if values.margin_ft is None else values.margin_ft.copy(), values.causes.copy())
+        values = Values(
+            values.outcomes.copy(),
+            None if values.margin_ft is None else values.margin_ft.copy(),
+            values.causes.copy(),
+        )
         for i, stated in enumerate(column):
             if stated is not None:
                 answer = self._compare(fact, stated)
@@ -445,7 +428,7 @@ class Leaves:
         if found is None:
             shown = self._unavailable(fact.supported_by.layer)
         else:
-            shown = self._from_shares(found, self.bound.readings.get("A3", "undetermined"))
+            shown = self._located(from_shares(found, partial=self._partial))
         against = shown.outcomes[ANSWER] == -1
         if not (found is None or fact.supported_by.complete):
             # An incomplete layer speaks for the fact where it has a feature, and says nothing elsewhere.
@@ -472,9 +455,7 @@ class Leaves:
             return {"no": False, "yes": day != fact.after, "unsure": None}[day_reached(fact.after, day)]
         return day <= self.bound.as_of
 
-    def _ratio(self, clause: Clause) -> Values:
-        node = clause.node
-        assert isinstance(node, RatioNode)  # noqa: S101 - the table of handlers guarantees it
+    def _ratio(self, node: RatioNode) -> Values:
         values = Values.constant(self.n, 0, cause=Cause.FACT_MISSING)
         names = (node.ratio.part, *node.ratio.whole)
         columns = [self.facts.get(name) for name in names]
@@ -489,33 +470,18 @@ class Leaves:
                 values.causes[i] = 0
         return values
 
-    def _undetermined(self, clause: Clause) -> Values:
-        node = clause.node
-        assert isinstance(node, UndeterminedNode)  # noqa: S101 - the table of handlers guarantees it
+    def _undetermined(self, node: UndeterminedNode) -> Values:
         return self._constant(0, Cause[node.undetermined.cause.upper()], _SIGN[node.undetermined.leans], 0)
-
-    _handlers = {  # noqa: RUF012 - a table of methods, not a default
-        InsideNode: _inside,
-        OverlapsNode: _overlaps,
-        WithinNode: _within,
-        ShareOverNode: _share_over,
-        DesignatedNode: _designated,
-        MunicipalityInNode: _municipality_in,
-        CountyInNode: _county_in,
-        ContainsFeatureNode: _contains_feature,
-        SiteFactNode: _site_fact,
-        RatioNode: _ratio,
-        UndeterminedNode: _undetermined,
-    }
 
 
 def _key(where: Where) -> Hashable:
-    nearest = getattr(where, "nearest", None)
+    nearest = where.nearest if isinstance(where, Within) else None
     return (
         where.layer,
         where.selection,
         tuple(sorted(where.at_least.items())),
         None if nearest is None else (nearest.layer, nearest.selection, nearest.n),
+        isinstance(where, Supported) and where.dated,
     )
 
 
@@ -523,23 +489,16 @@ def _number(text: str) -> float:
     return float(text) if text else float("nan")
 
 
-def _from_distances(found: Distance, radius_ft: float) -> Values:
-    """Compare distances with a radius: the farthest part must be in, or the nearest part out."""
-    sure, out = found.far_high <= radius_ft, found.near_low > radius_ft
-    answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
-    # Feet to spare: of the farthest part when inside, of the nearest when outside, by the computed distance
-    # where there is one and else by the bound that decides.
-    known = ~np.isnan(found.near)
-    inside = radius_ft - np.where(known, found.far, found.far_high)
-    outside = radius_ft - np.where(known, found.near, found.near_low)
-    if answer.all():
-        margin = np.where(sure, inside, outside)
-        margin[np.isinf(margin)] = np.nan
-        return Values(np.stack([answer, answer, answer]), margin, np.zeros(len(answer), dtype=np.int32))
-    leans = np.where(found.far <= radius_ft, 1, np.where(found.near > radius_ft, -1, 0))
-    leaning = np.where(answer != 0, answer, leans).astype(np.int8)
-    cut = (found.near <= radius_ft) & (found.far > radius_ft)
-    margin = np.where(sure | (found.far <= radius_ft), inside, outside)
-    margin[cut | ~np.isfinite(margin) | ((answer == 0) & ~known)] = np.nan
-    causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0).astype(np.int32)
-    return Values(np.stack([answer, leaning, answer]), margin, causes)
+_HANDLERS: dict[type[NodeBase], Callable[[Leaves, Any], Values]] = {
+    InsideNode: Leaves._inside,
+    OverlapsNode: Leaves._overlaps,
+    WithinNode: Leaves._within,
+    ShareOverNode: Leaves._share_over,
+    DesignatedNode: Leaves._designated,
+    MunicipalityInNode: Leaves._municipality_in,
+    CountyInNode: Leaves._county_in,
+    ContainsFeatureNode: Leaves._contains_feature,
+    SiteFactNode: Leaves._site_fact,
+    RatioNode: Leaves._ratio,
+    UndeterminedNode: Leaves._undetermined,
+}

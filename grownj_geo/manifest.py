@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Extent", "Manifest", "Status", "load_manifests"]
 
-Status = Literal[
-    "confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found"
-]
+Status = Literal["confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found"]
 """How well something is known, strongest first. Anything below `derived` is shown wherever it is used."""
 
 MunCode = Annotated[str, Field(pattern=r"^\d{4}$")]
@@ -46,7 +44,11 @@ class Extent(_Strict):
 
     @model_validator(mode="after")
     def _one(self) -> Extent:
-        given = [n for n in ("statewide", "counties", "municipalities", "designation", "within") if getattr(self, n)]
+        given = [
+            n
+            for n in ("statewide", "counties", "municipalities", "designation", "within")
+            if getattr(self, n)
+        ]
         if len(given) != 1:
             raise ValueError(
                 "an extent gives exactly one of statewide, counties, municipalities, designation, within; "
@@ -114,9 +116,13 @@ def _read(path: Traversable) -> Manifest:
     try:
         return Manifest.model_validate(yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader))  # noqa: S506 - a safe loader
     except yaml.YAMLError as error:
-        raise LayerError(f"The manifest {path.name} is not readable YAML: {error}. Reinstall the package.") from error
+        raise LayerError(
+            f"The manifest {path.name} is not readable YAML: {error}. Reinstall the package."
+        ) from error
     except ValidationError as error:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'top level'}: {e['msg']}" for e in error.errors())
+        problems = "; ".join(
+            f"{'.'.join(map(str, e['loc'])) or 'top level'}: {e['msg']}" for e in error.errors()
+        )
         raise LayerError(f"The manifest {path.name} does not follow the format: {problems}.") from error
 
 
@@ -136,6 +142,8 @@ def load_manifests() -> dict[str, Manifest]:
             continue
         manifest = _read(path)
         if path.name != f"{manifest.id}.yaml":
-            raise LayerError(f"The manifest {path.name} has the id {manifest.id!r}; expected its file's name.")
+            raise LayerError(
+                f"The manifest {path.name} has the id {manifest.id!r}; expected its file's name."
+            )
         found[manifest.id] = manifest
     return found

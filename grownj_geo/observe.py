@@ -26,7 +26,15 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["MARGIN_LIMIT_FT", "Coverage", "Distance", "SiteTable", "distances_to_each", "measure_coverage", "measure_distance"]
+__all__ = [
+    "MARGIN_LIMIT_FT",
+    "Coverage",
+    "Distance",
+    "SiteTable",
+    "distances_to_each",
+    "measure_coverage",
+    "measure_distance",
+]
 
 MARGIN_LIMIT_FT = 2_000.0
 """In a layer of many features, a line farther off than this is not looked for."""
@@ -132,7 +140,7 @@ def _filled(n: int, value: float = np.nan) -> Floats:
 
 def _bounded(layer: Layer, features: Ints) -> tuple[Ints, Ints, Ints]:
     """Split a selection into what is surely in, what is possibly in, and the computed line."""
-    bounds = np.array([layer.bound(int(i)) for i in features], dtype=object)
+    bounds = layer.bound_kinds[features]
     return (
         features[np.isin(bounds, (EXACT, INNER))],
         features[np.isin(bounds, (EXACT, OUTER))],
@@ -220,7 +228,11 @@ def _shares(site: shapely.Geometry, ground: _Ground, tolerance: float) -> tuple[
         share = float(inside)
         return (share, share, share) if sure else (0.0, share, 1.0)
     share = _area_share(site, ground.area)
-    if tolerance <= 0 or ground.area.is_empty or shapely.distance(site, ground.line) * FT_PER_FTUS > tolerance:
+    if (
+        tolerance <= 0
+        or ground.area.is_empty
+        or shapely.distance(site, ground.line) * FT_PER_FTUS > tolerance
+    ):
         return share, share, share
     width = tolerance / FT_PER_FTUS
     low = _area_share(site, shapely.buffer(ground.area, -width, quad_segs=32))
@@ -276,9 +288,25 @@ def measure_distance(layer: Layer, features: Ints, sites: SiteTable) -> Distance
         The sites; those without a place come back as NaN.
     """
     n = len(sites)
-    result = Distance(*(_filled(n) for _ in range(6)), np.full(n, -1, dtype=np.int64))
+    blank = _filled(n)
+    result = Distance(
+        blank,
+        blank.copy(),
+        blank.copy(),
+        blank.copy(),
+        blank.copy(),
+        blank.copy(),
+        np.full(n, -1, dtype=np.int64),
+    )
     if not len(features):
-        for array in (result.near_low, result.near, result.near_high, result.far_low, result.far, result.far_high):
+        for array in (
+            result.near_low,
+            result.near,
+            result.near_high,
+            result.far_low,
+            result.far,
+            result.far_high,
+        ):
             array[sites.placed] = np.inf
         return result
     points = sites.points
@@ -295,7 +323,7 @@ def _points_to_points(layer: Layer, features: Ints, sites: SiteTable, rows: Ints
     if layer.lonlat is None or not len(rows):
         return
     target = layer.bounds[features, :2]
-    tolerance = layer.tolerance_ft(features)
+    tolerance = layer.tolerances_ft[features]
     # Blocks keep the planar distance table small for large inputs.
     for block in np.array_split(rows, max(1, len(rows) * len(features) // 4_000_000)):
         xy = np.column_stack([shapely.get_x(sites.geometries[block]), shapely.get_y(sites.geometries[block])])
@@ -321,7 +349,9 @@ def _points_to_points(layer: Layer, features: Ints, sites: SiteTable, rows: Ints
         result.feature[block] = features[first]
 
 
-def distances_to_each(layer: Layer, features: Ints, sites: SiteTable, row: int) -> list[tuple[float, float, float]]:
+def distances_to_each(
+    layer: Layer, features: Ints, sites: SiteTable, row: int
+) -> list[tuple[float, float, float]]:
     """Return for one site and each of some points: least, computed and greatest distance, in feet.
 
     Parameters
@@ -334,9 +364,11 @@ def distances_to_each(layer: Layer, features: Ints, sites: SiteTable, row: int) 
     if layer.lonlat is None:
         return []
     site = sites.geometries[row]
-    pairs = shapely.get_coordinates(shapely.shortest_line(site, shapely.points(layer.bounds[features, :2])))[::2]
-    feet = geodesic_ft(*to_lonlat(pairs[:, 0], pairs[:, 1]), layer.lonlat[features, 0], layer.lonlat[features, 1])
-    slack = layer.tolerance_ft(features) + float(sites.uncertainty_ft[row])
+    pairs = shapely.get_coordinates(shapely.shortest_line(site, layer.points[features]))[::2]
+    feet = geodesic_ft(
+        *to_lonlat(pairs[:, 0], pairs[:, 1]), layer.lonlat[features, 0], layer.lonlat[features, 1]
+    )
+    slack = layer.tolerances_ft[features] + float(sites.uncertainty_ft[row])
     return [(max(float(d - t), 0.0), float(d), float(d + t)) for d, t in zip(feet, slack, strict=True)]
 
 
@@ -344,8 +376,8 @@ def _polygon_to_points(layer: Layer, features: Ints, sites: SiteTable, row: int,
     if layer.lonlat is None:
         return
     site = sites.geometries[row]
-    tolerance = layer.tolerance_ft(features)
-    targets = shapely.points(layer.bounds[features, :2])
+    tolerance = layer.tolerances_ft[features]
+    targets = layer.points[features]
     planar = shapely.distance(site, targets) * FT_PER_FTUS
     hull = shapely.get_coordinates(shapely.convex_hull(site))
     across = float(np.hypot(*(hull.max(axis=0) - hull.min(axis=0)))) * FT_PER_FTUS
@@ -378,27 +410,27 @@ def _to_polygons(layer: Layer, features: Ints, sites: SiteTable, rows: Ints, res
     ):
         if not len(which):
             continue
-        tolerance = layer.tolerance_ft(which)
-        near = np.full((len(which), len(rows)), np.inf)
-        far = np.full((len(which), len(rows)), np.inf)
-        for k, index in enumerate(which):
-            near[k], far[k] = _to_polygon(layer.geometry(int(index)), sites.geometries[rows])
-            if sign:
-                near[k] += sign * tolerance[k]
-                far[k] += sign * tolerance[k]
+        areas = np.array([layer.geometry(int(index)) for index in which], dtype=object)
+        near, far = _to_polygon(areas, sites.geometries[rows])
+        tolerance = sign * layer.tolerances_ft[which][:, None]
+        near, far = near + tolerance, far + tolerance
         near_into[rows] = np.maximum(near.min(axis=0) + sign * slack, 0.0)
         far_into[rows] = np.maximum(far.min(axis=0) + sign * slack, 0.0)
         if which is lower or not len(lower):
             result.feature[rows] = which[np.argmin(near, axis=0)]
 
 
-def _to_polygon(area: shapely.Geometry, places: NDArray[np.object_]) -> tuple[Floats, Floats]:
-    pairs = shapely.get_coordinates(shapely.shortest_line(places, area)).reshape(-1, 4)
-    near = geodesic_ft(*to_lonlat(pairs[:, 0], pairs[:, 1]), *to_lonlat(pairs[:, 2], pairs[:, 3]))
-    near[shapely.intersects(area, places)] = 0.0
+def _to_polygon(areas: NDArray[np.object_], places: NDArray[np.object_]) -> tuple[Floats, Floats]:
+    """Return the distance of each place's nearest and farthest part from each area, shape (areas, places)."""
+    shape = (len(areas), len(places))
+    lines = shapely.shortest_line(places[None, :], areas[:, None])
+    pairs = shapely.get_coordinates(lines.ravel()).reshape(-1, 4)
+    lon, lat = to_lonlat(pairs[:, ::2].ravel(), pairs[:, 1::2].ravel())
+    near = geodesic_ft(lon[::2], lat[::2], lon[1::2], lat[1::2]).reshape(shape)
+    near[shapely.intersects(areas[:, None], places[None, :])] = 0.0
     far = near.copy()
     for i in np.flatnonzero(shapely.get_type_id(places) != shapely.GeometryType.POINT):
         # Exact where the area is convex, as the bounds of airport and terminals are.
         corners = shapely.points(shapely.get_coordinates(shapely.convex_hull(places[i])))
-        far[i] = _to_polygon(area, corners)[0].max()
+        far[:, i] = _to_polygon(areas, corners)[0].max(axis=1)
     return near, far

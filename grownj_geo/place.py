@@ -122,7 +122,9 @@ def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:
     for row, result in _place_points(layer, features, sites, open_rows[points[open_rows]]):
         found[row] = result
     for row in open_rows[~points[open_rows]]:
-        found[int(row)] = _place_polygon(layer, features, sites.geometries[row], float(sites.uncertainty_ft[row]))
+        found[int(row)] = _place_polygon(
+            layer, features, sites.geometries[row], float(sites.uncertainty_ft[row])
+        )
     return _gather(codes, [f for f in found if f is not None])
 
 
@@ -171,7 +173,9 @@ def _place_points(
     result = []
     for i, row in enumerate(rows):
         others = sorted(near[i], key=lambda pair: (pair[1], pair[0]))
-        result.append((int(row), _decide_point(layer, features, covering[i], others, float(slack[i]), accuracy)))
+        result.append(
+            (int(row), _decide_point(layer, features, covering[i], others, float(slack[i]), accuracy))
+        )
     return result
 
 
@@ -198,9 +202,7 @@ def _look_around(
     for position in map(int, np.flatnonzero(met)):
         x0, y0, x1, y1 = boxes[position]
         feature = features[position]
-        hit = rows[
-            (x[rows] >= x0 - r) & (x[rows] <= x1 + r) & (y[rows] >= y0 - r) & (y[rows] <= y1 + r)
-        ]
+        hit = rows[(x[rows] >= x0 - r) & (x[rows] <= x1 + r) & (y[rows] >= y0 - r) & (y[rows] <= y1 + r)]
         if not len(hit):
             continue
         area = layer.geometry(int(feature))
@@ -250,7 +252,10 @@ def _place_polygon(layer: Layer, features: NDArray[np.int64], site: shapely.Geom
     x0, y0, x1, y1 = site.bounds
     boxes = layer.bounds[features]
     close = np.flatnonzero(
-        (boxes[:, 0] <= x1 + reach) & (boxes[:, 2] >= x0 - reach) & (boxes[:, 1] <= y1 + reach) & (boxes[:, 3] >= y0 - reach)
+        (boxes[:, 0] <= x1 + reach)
+        & (boxes[:, 2] >= x0 - reach)
+        & (boxes[:, 1] <= y1 + reach)
+        & (boxes[:, 3] >= y0 - reach)
     )
     whole = float(shapely.area(site))
     parts: list[tuple[int, float, shapely.Geometry]] = []
@@ -269,13 +274,16 @@ def _place_polygon(layer: Layer, features: NDArray[np.int64], site: shapely.Geom
         return _decide_point(layer, features, [], others, slack, accuracy)
     parts.sort(key=lambda part: (-part[1], part[0]))
     main = layer.geometry(int(features[parts[0][0]]))
-    real, slivers = [parts[0]], []
+    real = [parts[0]]
+    slivers: list[tuple[int, float, shapely.Geometry]] = []
     for part in parts[1:]:
         # A part that keeps within the accuracy of the main municipality's line may be no part at all.
         deepest = shapely.distance(main, shapely.points(shapely.get_coordinates(part[2]))).max() * FT_PER_FTUS
         (slivers if deepest <= accuracy else real).append(part)
     neighbours = tuple(
-        (layer.key(int(features[p])), d) for p, d in [*((s[0], 0.0) for s in slivers), *others] if d <= accuracy
+        (layer.key(int(features[p])), d)
+        for p, d in [*((s[0], 0.0) for s in slivers), *others]
+        if d <= accuracy
     )
     if len(real) > 1:
         return _Found(PlacementKind.SEVERAL, [p[0] for p in real], [p[1] for p in real], neighbours)

@@ -80,5 +80,7 @@ def read_table(content: bytes, *, name: str) -> dict[str, list[str]]:
     header, *body = rows
     for number, row in enumerate(body, start=2):
         if len(row) != len(header):
-            raise LayerError(f"The table {name}, line {number}, has {len(row)} values; expected {len(header)}.")
+            raise LayerError(
+                f"The table {name}, line {number}, has {len(row)} values; expected {len(header)}."
+            )
     return {column: [row[i] for row in body] for i, column in enumerate(header)}

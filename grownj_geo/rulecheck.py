@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from grownj_geo.errors import RulebookError
 from grownj_geo.facts import load_facts
 from grownj_geo.manifest import load_manifests
-from grownj_geo.readings import load_readings
-from grownj_geo.rulebook import (
+from grownj_geo.nodes import (
     CategoryNode,
     ContainsFeatureNode,
     CountyInNode,
@@ -17,16 +16,18 @@ from grownj_geo.rulebook import (
     Node,
     OverlapsNode,
     RatioNode,
-    Rulebook,
     ShareOverNode,
     SiteFactNode,
     Where,
     WithinNode,
     children_of,
 )
+from grownj_geo.readings import load_readings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
+
+    from grownj_geo.rulebook import Rulebook
 
 __all__ = ["check_rulebook"]
 
@@ -52,7 +53,9 @@ def check_rulebook(book: Rulebook, *, name: str) -> None:
     """
     problems = list(_problems(book))
     if problems:
-        raise RulebookError(f"{name} is not consistent:\n" + "\n".join(f"  {problem}" for problem in problems))
+        raise RulebookError(
+            f"{name} is not consistent:\n" + "\n".join(f"  {problem}" for problem in problems)
+        )
 
 
 def _problems(book: Rulebook) -> Iterator[str]:
@@ -156,7 +159,9 @@ def _where_problems(book: Rulebook, place: str, where: Where) -> Iterator[str]:
             continue
         if coded.values:
             for value in wanted:
-                yield from _unknown(place, f"value of {where.layer}.{field}", value, set(coded.values.values()))
+                yield from _unknown(
+                    place, f"value of {where.layer}.{field}", value, set(coded.values.values())
+                )
     for field, parameter in where.at_least.items():
         if not manifest.ships:
             yield from _unknown(place, f"field of {where.layer}", field, manifest.fields)

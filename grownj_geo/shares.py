@@ -74,9 +74,9 @@ def share_within(
     """
     if layer.lonlat is None or not len(features):
         return 0.0, 0.0, 0.0
-    tolerance = layer.tolerance_ft(features) + uncertainty_ft
+    tolerance = layer.tolerances_ft[features] + uncertainty_ft
     reach = radius_ft + float(tolerance.max()) + miles_to_ft(0.01)
-    near = np.flatnonzero(shapely.distance(site, shapely.points(layer.bounds[features, :2])) <= reach)
+    near = np.flatnonzero(shapely.distance(site, layer.points[features]) <= reach)
     if not len(near):
         return 0.0, 0.0, 0.0
     # Corners decide most cases: a site whose corners are all within one radius is in, and a point is a corner.
@@ -92,7 +92,9 @@ def share_within(
         elif site.geom_type == "Point":
             shares.append(0.0)
         else:
-            circles = [geodesic_circle(*map(float, to[k]), float(r)) for k, r in enumerate(radii) if r > 0]
+            circles = [
+                geodesic_circle(float(to[k, 0]), float(to[k, 1]), float(r)) for k, r in enumerate(radii) if r > 0
+            ]
             shares.append(_share(site, shapely.union_all(circles)))
     return shares[0], shares[1], shares[2]
 

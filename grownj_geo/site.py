@@ -51,7 +51,8 @@ class Site:
     Raises
     ------
     SiteError
-        For an empty or unsupported geometry, a negative uncertainty, or neither a place nor a municipality.
+        For an empty, invalid or unsupported geometry, a negative uncertainty, or neither a place nor a
+        municipality.
     """
 
     typed: str
@@ -79,10 +80,26 @@ class Site:
                 raise SiteError(f"The site is a {kind}; expected a point, a polygon or several polygons.")
             if self.geometry.is_empty:
                 raise SiteError("The site's geometry is empty; expected a point or a polygon.")
+            if not np.isfinite(shapely.get_coordinates(self.geometry)).all():
+                raise SiteError("The site has coordinates that are not finite; expected feet in EPSG:3424.")
+            if not self.geometry.is_valid or (kind != "Point" and self.geometry.area == 0):
+                reason = shapely.is_valid_reason(self.geometry)
+                problem = "a polygon without area" if reason == "Valid Geometry" else reason
+                raise SiteError(f"The site's geometry is not valid: {problem}. Correct it and try again.")
+            if self.geometry.has_z:
+                object.__setattr__(self, "geometry", shapely.force_2d(self.geometry))
+                note = "Z (or M) values were dropped: sites are two-dimensional."
+                object.__setattr__(self, "notes", (*self.notes, note))
 
     @classmethod
     def from_lonlat(
-        cls, lon: float, lat: float, *, typed: str = "", located_by: str = "coordinates", uncertainty_ft: float = 0.0
+        cls,
+        lon: float,
+        lat: float,
+        *,
+        typed: str = "",
+        located_by: str = "coordinates",
+        uncertainty_ft: float = 0.0,
     ) -> Site:
         """Make a point site from longitude and latitude in degrees (NAD83 or WGS84)."""
         x, y = to_working(lon, lat)

@@ -13,7 +13,7 @@ import numpy as np
 
 from grownj_geo.evaluate import ANSWER, Clause, Evaluation, Values
 from grownj_geo.logic import Cause
-from grownj_geo.rulebook import (
+from grownj_geo.nodes import (
     AllNode,
     AnyNode,
     CategoryNode,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 __all__ = ["deciding_sets"]
 
 _MOST_SETS = 12
+_LARGEST_SET = 2
 
 
 def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[tuple[str, ...]]]:
@@ -64,16 +65,32 @@ def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[
     }
     names = sorted(frozenset().union(*keys.values())) if keys else []
     result: dict[str, list[tuple[str, ...]]] = {}
-    for size in (1, 2):
-        open_still = [category for category in undecided if not result.get(category)]
-        trials = list(combinations(names, size))
-        if not open_still or not trials:
-            break
-        bounds = _Trials(run, keys, trials)
-        for category in open_still:
-            low, high = bounds.category(category)
-            result[category] = [trials[i] for i in np.flatnonzero((low == -1) | (high == 1))[:_MOST_SETS]]
+    # The last trial lets everything loose: what that does not decide, no set can.
+    singles: list[tuple[str, ...]] = [*combinations(names, 1), tuple(names)]
+    hopeful = _decided(run, keys, singles, undecided, result)
+    pairs: list[tuple[str, ...]] = list(combinations(names, 2))
+    if hopeful and pairs:
+        _decided(run, keys, pairs, hopeful, result)
     return result
+
+
+def _decided(
+    run: Evaluation,
+    keys: dict[str, frozenset[str]],
+    trials: list[tuple[str, ...]],
+    categories: list[str],
+    result: dict[str, list[tuple[str, ...]]],
+) -> list[str]:
+    """Add the trials that decide each category; return those that only the last trial decides."""
+    bounds = _Trials(run, keys, trials)
+    hopeful = []
+    for category in categories:
+        low, high = bounds.category(category)
+        hits = np.flatnonzero((low == -1) | (high == 1))
+        if len(hits) == 1 and hits[0] == len(trials) - 1 and len(trials[-1]) != 1:
+            hopeful.append(category)
+        result[category] = [trials[i] for i in hits if len(trials[i]) <= _LARGEST_SET][:_MOST_SETS]
+    return hopeful
 
 
 def _keys_of(clause: Clause, value: Values) -> frozenset[str]:
@@ -89,11 +106,17 @@ def _keys_of(clause: Clause, value: Values) -> frozenset[str]:
     if isinstance(node, SiteFactNode):
         layer = node.site_fact.supported_by
         missing = layer is not None and Cause.LAYER_MISSING in causes
-        return frozenset({f"fact:{node.site_fact.name}"} | ({f"layer:{layer.layer}"} if missing and layer else set()))
+        return frozenset(
+            {f"fact:{node.site_fact.name}"} | ({f"layer:{layer.layer}"} if missing and layer else set())
+        )
     if isinstance(node, RatioNode):
         return frozenset(f"fact:{name}" for name in (node.ratio.part, *node.ratio.whole))
     if isinstance(node, UndeterminedNode):
-        return frozenset(f"reading:{r}" for r in node.readings) if node.undetermined.cause == "reading_open" else frozenset()
+        return (
+            frozenset(f"reading:{r}" for r in node.readings)
+            if node.undetermined.cause == "reading_open"
+            else frozenset()
+        )
     layer_id = _layer_of(clause)
     if layer_id is None:
         return frozenset()
@@ -120,11 +143,15 @@ def _layer_of(clause: Clause) -> str | None:
 class _Trials:
     """Least and greatest outcome of every category in every trial."""
 
-    def __init__(self, run: Evaluation, keys: dict[str, frozenset[str]], trials: list[tuple[str, ...]]) -> None:
+    def __init__(
+        self, run: Evaluation, keys: dict[str, frozenset[str]], trials: list[tuple[str, ...]]
+    ) -> None:
         self._run = run
         self._keys = keys
         self._n = len(trials)
-        names = {name: row for row, name in enumerate(dict.fromkeys(name for trial in trials for name in trial))}
+        names = {
+            name: row for row, name in enumerate(dict.fromkeys(name for trial in trials for name in trial))
+        }
         loose = np.zeros((len(names), len(trials)), dtype=bool)
         loose[
             [names[name] for trial in trials for name in trial],

@@ -1,0 +1,102 @@
+"""From measured intervals to outcomes: when a share or a distance is a yes, a no, or neither."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grownj_geo.evaluate import Values
+from grownj_geo.logic import Cause
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grownj_geo.observe import Coverage, Distance
+
+__all__ = ["SLIVER_SQFT", "from_distances", "from_land_shares", "from_shares", "without_slivers"]
+
+SLIVER_SQFT = 100.0
+"""Overlaps up to this are drawing noise, not ground."""
+
+_HALF = 0.5
+
+
+def from_shares(found: Coverage, *, partial: str) -> Values:
+    """Return whether sites are inside, from the least and the greatest share that can be.
+
+    Parameters
+    ----------
+    found
+        How much of each site the features cover.
+    partial
+        How a cut site is read (reading A3): ``"undetermined"``, or in if ``"any"`` part, the ``"majority"``
+        or ``"all"`` of it is in.
+    """
+    low, nominal, high = found.share_low, found.share, found.share_high
+    if partial == "any":
+        sure, out, leans = low > 0, high == 0, nominal > 0
+    elif partial == "majority":
+        sure, out, leans = low > _HALF, high <= _HALF, nominal > _HALF
+    else:
+        sure, out, leans = low == 1, (high < 1 if partial == "all" else high == 0), nominal == 1
+    answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
+    cut = (nominal > 0) & (nominal < 1) & (partial == "undetermined")
+    leaning = np.where(answer != 0, answer, np.where(cut | np.isnan(nominal), 0, np.where(leans, 1, -1)))
+    causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0)
+    return Values(_rows(answer, leaning), found.margin_ft.copy(), causes.astype(np.int32))
+
+
+def without_slivers(found: Coverage, *, area_sqft: NDArray[np.float64]) -> Coverage:
+    """Return the coverage with overlaps up to a drawing sliver taken as none."""
+    least = np.where(area_sqft > 0, SLIVER_SQFT / np.maximum(area_sqft, SLIVER_SQFT), 0.0)
+    return replace(
+        found,
+        share_low=np.where(found.share_low > least, found.share_low, 0.0),
+        share=np.where(found.share > least, found.share, np.where(np.isnan(found.share), np.nan, 0.0)),
+        share_high=np.where(found.share_high > least, found.share_high, 0.0),
+    )
+
+
+def from_distances(found: Distance, *, radius_ft: float) -> Values:
+    """Return whether sites are within a radius: the farthest part must be in, or the nearest part out.
+
+    A site at exactly the radius is in. The margin is that of the computed distance, or of the bound that
+    decides where only bounds are known.
+    """
+    sure, out = found.far_high <= radius_ft, found.near_low > radius_ft
+    answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
+    known = ~np.isnan(found.near)
+    inside = radius_ft - np.where(known, found.far, found.far_high)
+    outside = radius_ft - np.where(known, found.near, found.near_low)
+    cut = (found.near <= radius_ft) & (found.far > radius_ft)
+    margin = np.where(sure | (found.far <= radius_ft), inside, outside)
+    margin[cut | ~np.isfinite(margin) | ((answer == 0) & ~known)] = np.nan
+    leans = np.where(found.far <= radius_ft, 1, np.where(found.near > radius_ft, -1, 0))
+    causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0)
+    return Values(_rows(answer, np.where(answer != 0, answer, leans)), margin, causes.astype(np.int32))
+
+
+def from_land_shares(shares: NDArray[np.float64], *, more_than: float) -> Values:
+    """Return whether more than a share of each site's area is in.
+
+    Parameters
+    ----------
+    shares
+        Least, computed and greatest share, shape (3, n).
+    more_than
+        The share that must be exceeded: exactly this much is a no.
+    """
+    low, nominal, high = shares
+    answer = np.where(low > more_than, 1, np.where(high <= more_than, -1, 0)).astype(np.int8)
+    leaning = np.where(answer != 0, answer, np.where(nominal > more_than, 1, -1))
+    causes = np.where(answer == 0, int(Cause.NEAR_LINE), 0)
+    return Values(_rows(answer, leaning), None, causes.astype(np.int32))
+
+
+def _rows(answer: NDArray[np.int8], leaning: NDArray[np.integer]) -> NDArray[np.int8]:
+    rows = np.empty((3, len(answer)), dtype=np.int8)
+    rows[0] = rows[2] = answer
+    rows[1] = leaning
+    return rows

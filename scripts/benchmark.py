@@ -1,0 +1,431 @@
+"""Print how long the package takes, cold, warm and in bulk, and how much memory.
+
+Run from anywhere, with the ``dev`` extra installed: ``python scripts/benchmark.py``. Figures are printed and
+never asserted: they belong to one machine and one run. What is compared with another way of doing it is first
+checked to give equal answers, and both are measured in the same run.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyproj
+import shapely
+
+from grownj_geo.atlas import Atlas, load_atlas
+from grownj_geo.determine import Engine
+from grownj_geo.evaluate import Evaluation
+from grownj_geo.leaves import Leaves
+from grownj_geo.observe import SiteTable, measure_distance
+from grownj_geo.place import PlacementKind, place_sites
+from grownj_geo.reference import data_folder
+from grownj_geo.rulebook import load_rulebook
+from grownj_geo.site import Site
+from grownj_geo.units import to_lonlat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.layer import Layer
+
+SEED = 34
+SITE = "40.7344,-74.1641"
+CITIES = ("0102", "0408", "0714", "0905", "0906", "1111", "1607", "1608")
+COLD_SECONDS, COLD_MEGABYTES, WARM_MILLISECONDS, RULES_SECONDS = 1.5, 300.0, 5.0, 2.0
+"""What is aimed at, printed beside what was found."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How much to measure."""
+
+    cold_runs: int = 7
+    warm_sites: int = 200
+    points: int = 100_000
+    rule_sites: int = 1_000_000
+
+
+# -- sites --------------------------------------------------------------------------------------------
+
+
+def _points(rng: np.random.Generator, area: shapely.Geometry, n: int) -> NDArray[np.object_]:
+    """Return random points inside an area."""
+    shapely.prepare(area)
+    x0, y0, x1, y1 = area.bounds
+    found: list[NDArray[np.float64]] = []
+    left = n
+    while left > 0:
+        xy = rng.uniform((x0, y0), (x1, y1), size=(max(4 * left, 64), 2))
+        inside = xy[shapely.intersects_xy(area, xy[:, 0], xy[:, 1])][:left]
+        found.append(inside)
+        left -= len(inside)
+    return np.asarray(shapely.points(np.concatenate(found)), dtype=object)
+
+
+def _layer(atlas: Atlas, layer_id: str) -> Layer:
+    layer = atlas.layer(layer_id)
+    if layer is None:
+        raise SystemExit(f"The layer {layer_id} cannot be used; reinstall the package.")
+    return layer
+
+
+def new_jersey(atlas: Atlas) -> shapely.Geometry:
+    """Return the State as one geometry."""
+    counties = _layer(atlas, "counties")
+    return shapely.union_all([counties.geometry(i) for i in range(len(counties))])
+
+
+def sample_sites(atlas: Atlas, n: int) -> list[Site]:
+    """Return sites of the kinds that matter: in cities, anywhere, near municipal lines, and small lots."""
+    rng = np.random.default_rng(SEED)
+    municipalities = _layer(atlas, "municipalities")
+    index = {municipalities.key(i): i for i in range(len(municipalities))}
+    each = max(1, n // 4)
+    urban = np.concatenate(
+        [_points(rng, municipalities.geometry(index[code]), each // len(CITIES) + 1) for code in CITIES]
+    )[:each]
+    anywhere = _points(rng, new_jersey(atlas), each)
+    edges = [
+        shapely.line_interpolate_point(
+            shapely.boundary(municipalities.geometry(int(i))), rng.uniform(), normalized=True
+        )
+        for i in rng.integers(0, len(municipalities), each)
+    ]
+    near = np.asarray(
+        [
+            shapely.Point(p.x + dx, p.y + dy)
+            for p, (dx, dy) in zip(edges, rng.normal(0, 40, (each, 2)), strict=True)
+        ],
+        dtype=object,
+    )
+    rest = max(0, n - len(urban) - len(anywhere) - len(near))
+    lots = [
+        shapely.box(p.x - 60, p.y - 100, p.x + 60, p.y + 100) for p in _points(rng, new_jersey(atlas), rest)
+    ]
+    everything = [*urban, *anywhere, *near, *lots]
+    return [Site(typed=f"site {i}", located_by="sample", geometry=g) for i, g in enumerate(everything[:n])]
+
+
+# -- cold ---------------------------------------------------------------------------------------------
+
+
+def _command() -> list[str]:
+    """Return the installed command, or the module where there is none."""
+    script = Path(sys.executable).with_name("grownj")
+    return [str(script)] if script.is_file() else [sys.executable, "-m", "grownj_geo.cli"]
+
+
+def _one_process(command: list[str]) -> tuple[float, float]:
+    """Return seconds and peak megabytes of one process and nothing else."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - start
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise SystemExit(f"{' '.join(command)} ended with exit code {process.returncode}; expected 0.")
+    unit = 2**20 if sys.platform == "darwin" else 2**10
+    return seconds, usage.ru_maxrss / unit
+
+
+def import_times(command: list[str], *, top: int = 8) -> list[tuple[str, float]]:
+    """Return the packages whose own code takes longest to import, in milliseconds."""
+    arguments = [sys.executable, "-X", "importtime", command[0], *command[1:]]
+    if command[0] == sys.executable:
+        arguments = [sys.executable, "-X", "importtime", *command[1:]]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=False)  # noqa: S603
+    own: dict[str, float] = defaultdict(float)
+    for line in done.stderr.splitlines():
+        fields = line.removeprefix("import time:").split("|")
+        if len(fields) == 3 and fields[0].strip().isdigit():  # noqa: PLR2004 - own time, total, name
+            own[fields[2].strip().partition(".")[0]] += int(fields[0]) / 1000.0
+    return sorted(own.items(), key=lambda item: -item[1])[:top]
+
+
+def measure_cold(options: Options) -> dict[str, Any]:
+    """Measure the command from start to end, imports and reading of the layers included."""
+    command = [*_command(), "check", SITE]
+    runs = [_one_process(command) for _ in range(options.cold_runs)]
+    bare = min(_one_process([sys.executable, "-c", "pass"])[0] for _ in range(3))
+    return {
+        "command": " ".join(["grownj", "check", SITE]),
+        "runs": len(runs),
+        "seconds_best": min(s for s, _ in runs),
+        "seconds_median": statistics.median(s for s, _ in runs),
+        "seconds_worst": max(s for s, _ in runs),
+        "megabytes_peak": max(m for _, m in runs),
+        "seconds_of_python_alone": bare,
+        "imports_ms": dict(import_times(command)),
+        "target": {"seconds": COLD_SECONDS, "megabytes": COLD_MEGABYTES},
+    }
+
+
+# -- warm ---------------------------------------------------------------------------------------------
+
+
+def _each_ms(work: Callable[[Site], object], sites: Iterable[Site]) -> list[float]:
+    times = []
+    for site in sites:
+        start = time.perf_counter()
+        work(site)
+        times.append((time.perf_counter() - start) * 1000.0)
+    return times
+
+
+def measure_warm(atlas: Atlas, options: Options) -> dict[str, Any]:
+    """Measure one site after another in one process: every site once before, then timed."""
+    engine = Engine(atlas, load_rulebook())
+    # A point near a line can fall into the sea or over the border; such sites have no determination.
+    sites = [s for s in sample_sites(atlas, options.warm_sites) if _placed(atlas, s)]
+    first = _each_ms(engine.determine, sites)
+    whole = _each_ms(engine.determine, sites)
+    run = _each_ms(engine.run, sites)
+    return {
+        "sites": len(sites),
+        "first_time_ms_median": statistics.median(first),
+        "determine_ms_median": statistics.median(whole),
+        "determine_ms_95th": float(np.percentile(whole, 95)),
+        "determine_ms_worst": max(whole),
+        "run_ms_median": statistics.median(run),
+        "run_ms_95th": float(np.percentile(run, 95)),
+        "target": {"determine_ms": WARM_MILLISECONDS},
+    }
+
+
+def _placed(atlas: Atlas, site: Site) -> bool:
+    return place_sites(atlas, SiteTable.of([site])).kinds[0] is not PlacementKind.OUTSIDE
+
+
+# -- bulk ---------------------------------------------------------------------------------------------
+
+
+def _table(points: NDArray[np.object_]) -> SiteTable:
+    n = len(points)
+    return SiteTable(points, np.zeros(n), np.ones(n, dtype=bool), ("",) * n)
+
+
+def measure_municipalities(atlas: Atlas, options: Options) -> dict[str, Any]:
+    """Measure the municipality of random points against geopandas, after comparing the answers."""
+    import geopandas as gpd  # noqa: PLC0415 - only this part needs it
+
+    points = _points(np.random.default_rng(SEED), new_jersey(atlas), options.points)
+    frame = gpd.read_parquet(data_folder() / "municipalities.parquet", columns=["mun_code", "geometry"])
+    sites = gpd.GeoDataFrame(geometry=points, crs=frame.crs)
+    table = _table(points)
+    place_sites(atlas, _table(points[:1000]))  # polygons decoded before the clock starts
+
+    start = time.perf_counter()
+    joined = gpd.sjoin(sites, frame, how="left", predicate="within")
+    theirs = time.perf_counter() - start
+    start = time.perf_counter()
+    placement = place_sites(atlas, table)
+    ours = time.perf_counter() - start
+
+    codes = joined["mun_code"][~joined.index.duplicated()].reindex(sites.index).to_list()
+    first = placement.candidates[placement.starts]
+    mine = [placement.codes[c] if c >= 0 else None for c in first]
+    off = [k in {PlacementKind.OFFSHORE, PlacementKind.OUTSIDE} for k in placement.kinds]
+    unequal = sum(
+        1
+        for a, b, o in zip(mine, codes, off, strict=True)
+        if (None if o else a) != (b if isinstance(b, str) else None)
+    )
+    return {
+        "points": len(points),
+        "unequal_answers": unequal,
+        "place_sites_s": ours,
+        "geopandas_sjoin_within_s": theirs,
+        "ratio_ours_to_geopandas": ours / theirs,
+        "note": "place_sites also finds every neighbour within the lines' accuracy; sjoin does not",
+    }
+
+
+def measure_stations(atlas: Atlas, options: Options) -> dict[str, Any]:
+    """Measure the distance to the nearest station, after comparing some with plain geodesics."""
+    layer = _layer(atlas, "transit_stations")
+    features = layer.select(as_of=atlas.as_of)
+    points = _points(np.random.default_rng(SEED + 1), new_jersey(atlas), options.points)
+    start = time.perf_counter()
+    found = measure_distance(layer, features, _table(points))
+    seconds = time.perf_counter() - start
+
+    some = slice(0, min(1000, len(points)))
+    lon, lat = to_lonlat(shapely.get_x(points[some]), shapely.get_y(points[some]))
+    stations = np.asarray(layer.lonlat)[features]
+    shape = (len(lon), len(stations))
+    _, _, metres = pyproj.Geod(ellps="GRS80").inv(
+        np.broadcast_to(np.asarray(lon)[:, None], shape).ravel(),
+        np.broadcast_to(np.asarray(lat)[:, None], shape).ravel(),
+        np.broadcast_to(stations[:, 0], shape).ravel(),
+        np.broadcast_to(stations[:, 1], shape).ravel(),
+    )
+    truth = np.asarray(metres).reshape(shape).min(axis=1) / 0.3048
+    return {
+        "points": len(points),
+        "stations": len(features),
+        "seconds": seconds,
+        "compared": len(lon),
+        "largest_difference_ft": float(np.abs(found.near[some] - truth).max()),
+    }
+
+
+# -- rules --------------------------------------------------------------------------------------------
+
+
+def _repeated(values: Any, index: NDArray[np.int64]) -> Any:  # noqa: ANN401 - dataclasses of arrays
+    """Return a dataclass of arrays of shape (n,) with its rows repeated."""
+    return replace(values, **{name: array[index] for name, array in vars(values).items()})
+
+
+def ready_leaves(seen: Leaves, n: int) -> Leaves:
+    """Return leaves for n sites that repeat the observations of a few: nothing is left to measure.
+
+    Parameters
+    ----------
+    seen
+        Leaves of a few sites on which every category was evaluated once.
+    n
+        How many sites to make of them.
+    """
+    few = seen.n
+    index = np.arange(n) % few
+    table = SiteTable(
+        seen.sites.geometries[index],
+        seen.sites.uncertainty_ft[index],
+        seen.sites.placed[index],
+        ("",) * n,
+    )
+    place = seen.placement
+    lengths = np.diff(np.append(place.starts, len(place.candidates)))
+    counts = lengths[index]
+    starts = np.cumsum(counts) - counts
+    rows = np.repeat(place.starts[index] - starts, counts) + np.arange(counts.sum())
+    placement = replace(
+        place,
+        kinds=tuple(place.kinds[i] for i in index),
+        candidates=place.candidates[rows],
+        starts=starts,
+        shares=place.shares[rows],
+        neighbours=((),) * n,
+        distances_ft=((),) * n,
+    )
+    # Made without its constructor, which would measure where the sites are.
+    leaves = object.__new__(Leaves)
+    vars(leaves).update(vars(Leaves(seen.bound, seen.atlas, SiteTable.of([]))))
+    leaves.sites, leaves.placement = table, placement
+    leaves.coverages = {key: _repeated(value, index) for key, value in seen.coverages.items()}
+    leaves.distances = {key: _repeated(value, index) for key, value in seen.distances.items()}
+    leaves.feature_cache = seen.feature_cache
+    vars(leaves)["_shares"] = {key: value[:, index] for key, value in vars(seen)["_shares"].items()}
+    return leaves
+
+
+def measure_rules(atlas: Atlas, options: Options) -> dict[str, Any]:
+    """Measure the evaluation of every category for many sites whose observations are given."""
+    engine = Engine(atlas, load_rulebook())
+    sites = sample_sites(atlas, min(options.warm_sites, options.rule_sites))
+    categories = [category.id for category in engine.rulebook.categories]
+    seen = Leaves(engine.bound, atlas, SiteTable.of(sites))
+    few = Evaluation(engine.bound, seen, keep=False)
+    expected = {name: few.category(name).outcomes for name in categories}
+    leaves = ready_leaves(seen, options.rule_sites)
+
+    start = time.perf_counter()
+    many = Evaluation(engine.bound, leaves, keep=False)
+    for name in categories:
+        many.category(name)
+    seconds = time.perf_counter() - start
+    index = np.arange(options.rule_sites) % len(sites)
+    unequal = sum(not np.array_equal(many.category(n).outcomes, expected[n][:, index]) for n in categories)
+    return {
+        "sites": options.rule_sites,
+        "categories": len(categories),
+        "distinct_sites": len(sites),
+        "categories_unequal_to_the_few": unequal,
+        "seconds": seconds,
+        "note": "with the layers that ship and no stated facts; observations given",
+        "target": {"seconds": RULES_SECONDS},
+    }
+
+
+# -- all of it ----------------------------------------------------------------------------------------
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that the figures depend on."""
+    return {
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "shapely": shapely.__version__,
+        "geos": ".".join(map(str, shapely.geos_version)),
+        "pyproj": pyproj.__version__,
+        "proj": pyproj.proj_version_str,
+        "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
+    }
+
+
+def _show(title: str, figures: dict[str, Any]) -> None:
+    print(f"\n{title}")
+    for name, value in figures.items():
+        if isinstance(value, dict):
+            shown = ", ".join(f"{k} {_figure(v)}" for k, v in value.items())
+        else:
+            shown = _figure(value)
+        print(f"  {name:<32} {shown}")
+
+
+def _figure(value: object) -> str:
+    return (
+        f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+    )
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    default = Options()
+    parser = argparse.ArgumentParser(description="Print how long the package takes. Nothing is asserted.")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file too")
+    parser.add_argument("--cold-runs", type=int, default=default.cold_runs)
+    parser.add_argument("--warm-sites", type=int, default=default.warm_sites)
+    parser.add_argument("--points", type=int, default=default.points)
+    parser.add_argument("--rule-sites", type=int, default=default.rule_sites)
+    given = parser.parse_args(arguments)
+    options = Options(given.cold_runs, given.warm_sites, given.points, given.rule_sites)
+    atlas = load_atlas()
+    figures: dict[str, Any] = {
+        "measured": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": versions(),
+    }
+    _show("Versions", figures["versions"])
+    parts: list[tuple[str, str, Callable[[], dict[str, Any]]]] = [
+        ("cold", "One site, cold: a new process", lambda: measure_cold(options)),
+        ("warm", "One site, warm", lambda: measure_warm(atlas, options)),
+        ("municipalities", "Municipality by point", lambda: measure_municipalities(atlas, options)),
+        ("stations", "Nearest station", lambda: measure_stations(atlas, options)),
+        ("rules", "Every category, observations given", lambda: measure_rules(atlas, options)),
+    ]
+    for name, title, measure in parts:
+        figures[name] = measure()
+        _show(title, figures[name])
+    if given.json is not None:
+        given.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
