@@ -17,23 +17,20 @@ import numpy as np
 
 from grownj_geo.logic import Cause
 from grownj_geo.nodes import (
-    AllNode,
-    AnyNode,
     CategoryNode,
     Day,
     Node,
     NodeBase,
-    NotNode,
     children_of,
     operator_of,
 )
 
 if TYPE_CHECKING:
-    from grownj_geo.determination import Evidence
     from collections.abc import Iterator, Mapping
 
     from numpy.typing import NDArray
 
+    from grownj_geo.determination import Evidence
     from grownj_geo.leaves import Leaves
     from grownj_geo.manifest import Status
     from grownj_geo.rulebook import Rulebook
@@ -90,7 +87,7 @@ class Clause:
     chosen
         Whether the readings that it depends on are the chosen ones.
     content
-        What a leaf clause asks, as text: clauses that ask the same are computed once.
+        What a leaf clause asks, as text: clauses that ask the same are computed once. The id, for a category.
     """
 
     path: str
@@ -180,14 +177,18 @@ def _bind(node: Node, path: str, citation: str, as_of: date, readings: Mapping[s
         citation,
         _in_force(node.from_, node.until, as_of),
         all(readings.get(reading) == option for reading, option in node.when.items()),
-        "" if children_of(node) else node.model_dump_json(include=_asked_by(node)),
+        _content(node),
         node.status,
     )
 
 
-def _asked_by(node: NodeBase) -> set[str]:
-    """Return the field that holds a clause's operator: all that a leaf's outcome depends on."""
-    return set(type(node).model_fields) - set(NodeBase.model_fields)
+def _content(node: Node) -> str:
+    """Return what a leaf's outcome depends on: its operator with all that it names, not its labels or dates."""
+    if isinstance(node, CategoryNode):
+        return node.category
+    if children_of(node):
+        return ""
+    return node.model_dump_json(include=set(type(node).model_fields) - set(NodeBase.model_fields))
 
 
 def _in_force(start: Day | None, end: Day | None, as_of: date) -> str:
@@ -243,17 +244,15 @@ class Evaluation:
         return found
 
     def _value(self, clause: Clause) -> Values:
-        node = clause.node
-        if isinstance(node, AnyNode):
-            result = _combine(self._parts(clause), self.leaves.n, strongest=True)
-        elif isinstance(node, AllNode):
-            result = _combine(self._parts(clause), self.leaves.n, strongest=False)
-        elif isinstance(node, NotNode):
-            result = _negated(self._value(clause.children[0]))
-        elif isinstance(node, CategoryNode):
-            result = self.category(node.category)
-        else:
-            result = self.leaves.value(clause)
+        match clause.operator:
+            case "any" | "all":
+                result = _combine(self._parts(clause), self.leaves.n, strongest=clause.operator == "any")
+            case "not":
+                result = _negated(self._value(clause.children[0]))
+            case "category":
+                result = self.category(clause.content)
+            case _:
+                result = self.leaves.value(clause)
         if self.keep:
             self.clause_values[clause.path] = result
         return result
@@ -265,9 +264,7 @@ class Evaluation:
             if not child.counts:
                 continue
             value = self._value(child)
-            parts.append(
-                value if child.in_force == "yes" else _perhaps(value, isinstance(clause.node, AnyNode))
-            )
+            parts.append(value if child.in_force == "yes" else _perhaps(value, clause.operator == "any"))
         return parts
 
 

@@ -188,8 +188,12 @@ class Leaves:
         if places is None:
             return np.zeros(self.n, dtype=bool)
         by_county = extent.counties is not None
-        answer = self._municipal(lambda code: (self.county(code) if by_county else code) in places)[0]
-        return np.asarray(answer == -1)
+
+        def test(code: str) -> bool | None:
+            name = self.county(code) if by_county else code
+            return name in places if name else None
+
+        return np.asarray(self._municipal(test)[0] == -1)
 
     @property
     def _partial(self) -> str:
@@ -210,7 +214,23 @@ class Leaves:
         found = self.coverage(where)
         if found is None:
             return self._unavailable(where.layer)
-        return self._located(from_shares(found, partial=self._partial))
+        return self._located(self._without_figure(where, from_shares(found, partial=self._partial)))
+
+    def _without_figure(self, where: Where, values: Values) -> Values:
+        """Make a no undetermined where a feature that may cover the site lacks a figure that is asked for."""
+        layer = self.atlas.layer(where.layer)
+        if layer is not None and where.at_least:
+            lacking = [
+                int(i)
+                for i in layer.select(where.selection, as_of=self.bound.as_of)
+                if any(np.isnan(_number(layer.value(name, int(i)))) for name in where.at_least)
+            ]
+            if lacking:
+                near = measure_coverage(layer, np.array(lacking, dtype=np.int64), self.sites).share_high > 0
+                unsure = near & (values.outcomes[ANSWER] == -1)
+                values.outcomes[:, unsure] = 0
+                values.causes[unsure] = int(Cause.LIST_UNKNOWN)
+        return values
 
     def _overlaps(self, node: OverlapsNode) -> Values:
         where = node.overlaps
@@ -219,7 +239,7 @@ class Leaves:
             return self._unavailable(where.layer)
         area = np.array([0.0 if g is None else g.area for g in self.sites.geometries])
         above = without_slivers(found, area_sqft=area)
-        return self._located(from_shares(above, partial="any"))
+        return self._located(self._without_figure(where, from_shares(above, partial="any")))
 
     def _within(self, node: WithinNode) -> Values:
         where = node.within
@@ -311,6 +331,10 @@ class Leaves:
 
     def _municipal_values(self, test: Callable[[str], bool | None]) -> Values:
         answer, leaning, causes = self._municipal(test)
+        # Off the shore no municipality's list or county decides, even where all candidates agree (A32).
+        adrift = np.array([kind is PlacementKind.OFFSHORE for kind in self.placement.kinds])
+        answer = np.where(adrift, 0, answer).astype(np.int8)
+        causes = np.where(adrift, int(Cause.MUNICIPALITY_UNCERTAIN), causes).astype(np.int32)
         return Values(np.stack([answer, leaning, answer]), None, causes)
 
     def listings(self, name: str) -> dict[str, Listing] | None:

@@ -50,7 +50,8 @@ def from_shares(found: Coverage, *, partial: str) -> Values:
 
 def without_slivers(found: Coverage, *, area_sqft: NDArray[np.float64]) -> Coverage:
     """Return the coverage with overlaps up to a drawing sliver taken as none."""
-    least = np.where(area_sqft > 0, SLIVER_SQFT / np.maximum(area_sqft, SLIVER_SQFT), 0.0)
+    # More than half of a site that is smaller than two slivers is no drawing noise.
+    least = np.where(area_sqft > 0, SLIVER_SQFT / np.maximum(area_sqft, 2 * SLIVER_SQFT), 0.0)
     return replace(
         found,
         share_low=np.where(found.share_low > least, found.share_low, 0.0),
@@ -66,8 +67,12 @@ def from_distances(found: Distance, *, radius_ft: float) -> Values:
     decides where only bounds are known.
     """
     sure, out = found.far_high <= radius_ft, found.near_low > radius_ft
-    answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
     known = ~np.isnan(found.near)
+    if out.all():  # the common case of one site, without the work of the others
+        return _settled(-1, radius_ft - np.where(known, found.near, found.near_low))
+    if sure.all():
+        return _settled(1, radius_ft - np.where(known, found.far, found.far_high))
+    answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
     inside = radius_ft - np.where(known, found.far, found.far_high)
     outside = radius_ft - np.where(known, found.near, found.near_low)
     cut = (found.near <= radius_ft) & (found.far > radius_ft)
@@ -76,6 +81,12 @@ def from_distances(found: Distance, *, radius_ft: float) -> Values:
     leans = np.where(found.far <= radius_ft, 1, np.where(found.near > radius_ft, -1, 0))
     causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0)
     return Values(_rows(answer, np.where(answer != 0, answer, leans)), margin, causes.astype(np.int32))
+
+
+def _settled(answer: int, margin: NDArray[np.float64]) -> Values:
+    margin[np.isinf(margin)] = np.nan
+    n = len(margin)
+    return Values(np.full((3, n), answer, dtype=np.int8), margin, np.zeros(n, dtype=np.int32))
 
 
 def from_land_shares(shares: NDArray[np.float64], *, more_than: float) -> Values:

@@ -100,7 +100,8 @@ def _keys_of(clause: Clause, value: Values) -> frozenset[str]:
         return frozenset()
     causes = Cause(int(value.causes[0]))
     if Cause.LOCATION_UNKNOWN in causes:
-        return frozenset({"place"})
+        stated = {f"fact:{node.site_fact.name}"} if isinstance(node, SiteFactNode) else set()
+        return frozenset({"place"} | stated)
     if Cause.MUNICIPALITY_UNCERTAIN in causes:
         return frozenset({"municipality"})
     if isinstance(node, SiteFactNode):
@@ -173,18 +174,11 @@ class _Trials:
             return self.category(node.category)
         if isinstance(node, NotNode):
             low, high = self._pair(clause.children[0])
+            if low is high:  # not moved by any trial
+                return (self._fixed[-int(low[0])],) * 2
             return np.negative(high), np.negative(low)
         if isinstance(node, AnyNode | AllNode):
-            choose = np.maximum if isinstance(node, AnyNode) else np.minimum
-            low = high = self._fixed[-1 if isinstance(node, AnyNode) else 1]
-            for child in clause.children:
-                if child.counts:
-                    child_low, child_high = self._pair(child)
-                    if child.in_force == "unsure":
-                        damp = np.minimum if isinstance(node, AnyNode) else np.maximum
-                        child_low, child_high = damp(child_low, np.int8(0)), damp(child_high, np.int8(0))
-                    low, high = choose(low, child_low), choose(high, child_high)
-            return low, high
+            return self._joint(clause, strongest=isinstance(node, AnyNode))
         value = self._run.clause_values.get(clause.path)
         answer = 0 if value is None else int(value.outcomes[ANSWER, 0])
         low = high = self._fixed[answer]
@@ -195,3 +189,21 @@ class _Trials:
         for name in names:
             free |= self._with[name]
         return np.where(free, self._fixed[-1], low), np.where(free, self._fixed[1], high)
+
+    def _joint(self, clause: Clause, *, strongest: bool) -> Pair:
+        choose, damp = (np.maximum, np.minimum) if strongest else (np.minimum, np.maximum)
+        decisive, neutral = (
+            (self._fixed[1], self._fixed[-1]) if strongest else (self._fixed[-1], self._fixed[1])
+        )
+        low = high = neutral
+        for child in clause.children:
+            if not child.counts:
+                continue
+            child_low, child_high = self._pair(child)
+            if child.in_force == "unsure":
+                child_low, child_high = damp(child_low, self._fixed[0]), damp(child_high, self._fixed[0])
+            if child_low is decisive and child_high is decisive:
+                return decisive, decisive
+            if child_low is not neutral or child_high is not neutral:
+                low, high = choose(low, child_low), choose(high, child_high)
+        return low, high

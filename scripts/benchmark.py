@@ -163,7 +163,7 @@ def measure_cold(options: Options) -> dict[str, Any]:
     runs = [_one_process(command) for _ in range(options.cold_runs)]
     bare = min(_one_process([sys.executable, "-c", "pass"])[0] for _ in range(3))
     return {
-        "command": " ".join(["grownj", "check", SITE]),
+        "command": f"grownj check {SITE}",
         "runs": len(runs),
         "seconds_best": min(s for s, _ in runs),
         "seconds_median": statistics.median(s for s, _ in runs),
