@@ -88,9 +88,7 @@ class Atlas:
             return found
         manifest = self.manifests.get(layer_id)
         if manifest is None:
-            raise LayerError(
-                f"There is no layer {layer_id!r}; there are {', '.join(sorted(self.manifests))}."
-            )
+            raise LayerError(f"There is no layer {layer_id!r}; there are {', '.join(sorted(self.manifests))}.")
         if not manifest.ships or manifest.file is None or manifest.sha256 is None:
             return None
         try:

@@ -217,9 +217,7 @@ def _angles(tokens: Sequence[tuple[str, str]]) -> tuple[_Angle, _Angle]:
     if len(distinct) == 1:
         return next(iter(distinct.values()))
     if distinct:
-        raise _UnreadableError(
-            "they can be split into latitude and longitude in several ways; put a comma between"
-        )
+        raise _UnreadableError("they can be split into latitude and longitude in several ways; put a comma between")
     numbers = sum(t[0] == "num" for t in tokens)
     count = f"{numbers} number{'s' * (numbers != 1)}"
     telling = [w for w in why if any(word in w for word in ("contradict", "both are", "label says"))]
@@ -239,8 +237,7 @@ def _rounding(angles: tuple[_Angle, _Angle], lat: float) -> tuple[float, str | N
     if worst <= _ROUNDING_NOTE_FT:
         return worst, None
     return worst, (
-        f"Typed to {places}: the place may be off by up to {worst:,.0f} ft; "
-        "state --uncertainty-ft to let that count."
+        f"Typed to {places}: the place may be off by up to {worst:,.0f} ft; state --uncertainty-ft to let that count."
     )
 
 
@@ -254,9 +251,7 @@ def _from_degrees(text: str, plain: str, crs: str) -> Coordinates:
     elevation = _ELEVATION.search(upper)
     if elevation:
         upper = upper[: elevation.start()]
-        notes.append(
-            f"The height {elevation.group().strip(' ,;').lower()!r} was dropped: places are two-dimensional."
-        )
+        notes.append(f"The height {elevation.group().strip(' ,;').lower()!r} was dropped: places are two-dimensional.")
     comma = None if "." in upper else _COMMA_PAIR.fullmatch(upper)
     if comma:
         upper = f"{comma['a'].replace(',', '.')};{comma['b'].replace(',', '.')}"
@@ -328,9 +323,7 @@ def _refuse(text: str, problem: Misfit, lat: _Angle, lon: _Angle, *, lettered: b
 def _from_projected(text: str, plain: str, crs: str) -> Coordinates:
     numbers = [n for n in re.split(r"[\s,;|]+", plain.strip("()[]<> ")) if n]
     if len(numbers) != 2 or not all(_NUMBER.fullmatch(n) for n in numbers):  # noqa: PLR2004 - x and y
-        thousands = (
-            " Write numbers without thousands commas." if re.search(r"[0-9],[0-9]{3}(?![0-9])", plain) else ""
-        )
+        thousands = " Write numbers without thousands commas." if re.search(r"[0-9],[0-9]{3}(?![0-9])", plain) else ""
         raise SiteError(
             f"Coordinates were read as {text!r} with --crs {crs}; expected two numbers, "
             f'x (east) then y (north), as in "585000 700000".{thousands}'
@@ -338,9 +331,7 @@ def _from_projected(text: str, plain: str, crs: str) -> Coordinates:
     x, y = float(numbers[0]), float(numbers[1])
     problem = misfit(np.array([[x, y]]), crs)
     if problem:
-        swap = (
-            f' Run: grownj check "{numbers[1]} {numbers[0]}" --crs {crs}' if problem.kind == "swapped" else ""
-        )
+        swap = f' Run: grownj check "{numbers[1]} {numbers[0]}" --crs {crs}' if problem.kind == "swapped" else ""
         kind = OutsideNewJerseyError if problem.kind == "outside" else SiteError
         raise kind(
             f"Coordinates were read as {text!r} with --crs {crs}: {problem.hint}.{swap} "
@@ -389,8 +380,6 @@ def parse_coordinates(text: str, *, crs: str | None = None) -> Coordinates:
     if not plain:
         raise SiteError(f"Coordinates were read as {text!r}, which is empty. {_EXPECTED}")
     if _NOT_A_NUMBER.search(plain.upper()):
-        raise SiteError(
-            f"Coordinates were read as {text!r}, which holds something that is not a number. {_EXPECTED}"
-        )
+        raise SiteError(f"Coordinates were read as {text!r}, which holds something that is not a number. {_EXPECTED}")
     system = "EPSG:4269" if crs is None else parse_crs(crs)
     return _from_degrees(text, plain, system) if is_degrees(system) else _from_projected(text, plain, system)

@@ -102,7 +102,7 @@ def parse_crs(text: str) -> str:
     >>> parse_crs("3424")
     'EPSG:3424'
     """
-    import pyproj  # noqa: PLC0415 - heavy, and most sites name no CRS
+    import pyproj  # noqa: PLC0415
 
     wanted = plain_text(text).upper()
     if _CRS84.fullmatch(wanted):
@@ -110,8 +110,7 @@ def parse_crs(text: str) -> str:
     found = _EPSG.fullmatch(wanted)
     if found is None:
         raise SiteError(
-            f"The CRS was read as {text!r}; expected a code. "
-            "Write it as --crs EPSG:3424 (New Jersey State Plane feet)."
+            f"The CRS was read as {text!r}; expected a code. Write it as --crs EPSG:3424 (New Jersey State Plane feet)."
         )
     name = f"{found['auth'] or 'EPSG'}:{int(found['code'])}"
     try:
@@ -157,13 +156,10 @@ def agreed_crs(crs: str | None, inner: str | None, source: str) -> tuple[str, tu
         same = stated in {None, inner} or {stated, inner} <= LONLAT
         if not same:
             raise SiteError(
-                f"{source}: it says {inner}, and --crs says {stated}. "
-                "Expected one system; leave --crs out or fix it."
+                f"{source}: it says {inner}, and --crs says {stated}. Expected one system; leave --crs out or fix it."
             )
         return inner, (f"Its coordinates were read in {inner}, as it says.",)
-    return stated or "EPSG:4269", () if stated is None else (
-        f"Its coordinates were read in {stated}, as stated.",
-    )
+    return stated or "EPSG:4269", () if stated is None else (f"Its coordinates were read in {stated}, as stated.",)
 
 
 def is_degrees(crs: str) -> bool:
@@ -210,16 +206,12 @@ def _misfit_degrees(  # noqa: PLR0911 - one return for each kind of slip
     if _inside(lat, lon).all():
         return Misfit("swapped", f"latitude and longitude look swapped ({where})")
     if _inside(-abs(lon), abs(lat)).all() or _inside(-abs(lat), abs(lon)).all():
-        return Misfit(
-            "sign", f"the signs do not fit ({where}); in New Jersey longitude is negative, latitude positive"
-        )
+        return Misfit("sign", f"the signs do not fit ({where}); in New Jersey longitude is negative, latitude positive")
     if abs(xy).max() > _FULL_CIRCLE:
         hint = _other_systems(xy)
         if not hint and _other_systems(xy[:, ::-1]):
             hint = f"{_other_systems(xy[:, ::-1])}, with x (east) before y (north)"
-        return Misfit(
-            "projected", hint or "too large for degrees; name their system with --crs, such as EPSG:3424"
-        )
+        return Misfit("projected", hint or "too large for degrees; name their system with --crs, such as EPSG:3424")
     beyond = (abs(lat) > 90) | (abs(lon) > 180)  # noqa: PLR2004 - the ends of the globe
     if beyond.any():
         i = int(beyond.argmax())
@@ -236,9 +228,7 @@ def _misfit_degrees(  # noqa: PLR0911 - one return for each kind of slip
     )
 
 
-def misfit(  # noqa: PLR0911 - one return for each kind of slip
-    xy: NDArray[np.float64], crs: str
-) -> Misfit | None:
+def misfit(xy: NDArray[np.float64], crs: str) -> Misfit | None:  # noqa: PLR0911 - one for each kind of misfit
     """Say why coordinates do not lie in New Jersey's box; None where all do.
 
     Parameters

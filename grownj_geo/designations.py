@@ -5,15 +5,43 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
+from importlib import resources
 from typing import TYPE_CHECKING
 
+from pydantic import BaseModel, ConfigDict
+
 from grownj_geo.errors import RulebookError
+from grownj_geo.readings import read_entries
 
 if TYPE_CHECKING:
     from grownj_geo.atlas import Atlas
     from grownj_geo.layer import Layer
 
-__all__ = ["Listing", "listing_holds", "listings"]
+__all__ = ["ListDefinition", "Listing", "listing_holds", "listings", "load_lists"]
+
+
+class ListDefinition(BaseModel):
+    """A list of municipalities: what it is called, and whether absence from it means anything."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    label: str
+    complete: bool
+    note: str
+
+
+@lru_cache(maxsize=1)
+def load_lists() -> dict[str, ListDefinition]:
+    """Return the known lists by name.
+
+    Examples
+    --------
+    >>> load_lists()["gsgz"].label
+    'growth zones'
+    """
+    path = resources.files("grownj_geo") / "rules" / "lists.yaml"
+    return {entry.name: entry for entry in read_entries(path.read_bytes(), ListDefinition, name=path.name)}
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date  # noqa: TC003 - pydantic reads annotations at run time
+from datetime import date
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field

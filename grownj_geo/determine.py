@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import date
 from functools import cached_property, lru_cache
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -11,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import shapely
 
-from grownj_geo.atlas import Atlas
 from grownj_geo.determination import (
     Determination,
     Finding,
@@ -41,7 +39,9 @@ from grownj_geo.whatif import deciding_sets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from datetime import date
 
+    from grownj_geo.atlas import Atlas
     from grownj_geo.determination import Evidence
     from grownj_geo.site import FactValue
 
@@ -113,9 +113,7 @@ class Engine:
             If the site lies farther from every municipality than a pier could.
         """
         facts: dict[str, list[FactValue | None]] = {name: [value] for name, value in site.facts.items()}
-        leaves = Leaves(
-            self.bound, self.atlas, SiteTable.of([site]), facts, feature_cache=self._feature_cache
-        )
+        leaves = Leaves(self.bound, self.atlas, SiteTable.of([site]), facts, feature_cache=self._feature_cache)
         if leaves.placement.kinds[0] is PlacementKind.OUTSIDE:
             raise OutsideNewJerseyError(_outside_words(site))
         run = Evaluation(self.bound, leaves)
@@ -213,9 +211,7 @@ def determine(
     if isinstance(site, str):
         site = locate(site, uncertainty_ft=uncertainty_ft, directory=Directory(atlas))
     elif isinstance(site, shapely.Geometry):
-        site = Site(
-            typed=site.wkt, located_by="geometry in EPSG:3424", geometry=site, uncertainty_ft=uncertainty_ft
-        )
+        site = Site(typed=site.wkt, located_by="geometry in EPSG:3424", geometry=site, uncertainty_ft=uncertainty_ft)
     stated = check_facts({**site.facts, **(facts or {})})
     site = Site(**{**site.__dict__, "facts": stated})
     return Engine(atlas, book, readings or {}).determine(site, determined_on=determined_on)
@@ -275,9 +271,7 @@ def _finding(category_id: str, run: Evaluation, sets: list[tuple[str, ...]]) -> 
         causes=tuple(Cause(int(values.causes[0])).words),
         assumed=assumed,
         assumptions=tuple(e.words for e in evidence if e.assumed) if assumed else (),
-        status=_weakest(
-            [category.status, *(e.status for e in evidence if e.status and e.outcome == outcome.value)]
-        ),
+        status=_weakest([category.status, *(e.status for e in evidence if e.status and e.outcome == outcome.value)]),
         readings=_readings(category.readings, leaves, run),
         evidence=evidence,
         would_decide=tuple(Missing(needs=needs, words=_needs_words(needs, run)) for needs in sets),
@@ -318,9 +312,7 @@ def _need_words(need: str, run: Evaluation) -> str:
         return f"choose a reading of {name}"
     if kind == "position":
         return f"a better position for the site or for {run.leaves.atlas.manifests[name].title}"
-    return {"place": "give the site's location", "municipality": "state the municipality or a parcel number"}[
-        kind
-    ]
+    return {"place": "give the site's location", "municipality": "state the municipality or a parcel number"}[kind]
 
 
 def _tier(run: Evaluation) -> TierRecord | None:
@@ -368,9 +360,7 @@ def _site_record(site: Site) -> SiteRecord:
     }
     if site.geometry is not None and site.lonlat is not None:
         lon, lat = site.lonlat
-        x, y = shapely.get_coordinates(site.geometry if site.is_point else site.geometry.point_on_surface())[
-            0
-        ]
+        x, y = shapely.get_coordinates(site.geometry if site.is_point else site.geometry.point_on_surface())[0]
         record |= {
             "longitude": round(lon, 7),
             "latitude": round(lat, 7),
@@ -432,9 +422,7 @@ def _stations(leaves: Leaves) -> tuple[StationRecord, ...]:
     away = shapely.distance(leaves.sites.geometries[0], layer.points[features])
     nearest = features[np.argsort(away, kind="stable")[:_NEAREST_STATIONS]]
     records = []
-    for i, (low, value, high) in zip(
-        nearest, distances_to_each(layer, nearest, leaves.sites, 0), strict=True
-    ):
+    for i, (low, value, high) in zip(nearest, distances_to_each(layer, nearest, leaves.sites, 0), strict=True):
         records.append(
             StationRecord(
                 station_id=layer.key(int(i)),
@@ -494,9 +482,7 @@ def _cautions(
         cautions.append(period.words)
     for layer in layers:
         if layer.status == "unusable":
-            cautions.append(
-                f"{layer.title} could not be used, and what depends on it is undetermined: {layer.problem}"
-            )
+            cautions.append(f"{layer.title} could not be used, and what depends on it is undetermined: {layer.problem}")
     weak = [f.label for f in findings if f.outcome != "undetermined" and f.status not in _SURE]
     if weak:
         cautions.append(f"Rests on figures or lists below confirmed: {', '.join(weak)}.")
@@ -513,9 +499,9 @@ def _mismatch(leaves: Leaves, site: Site) -> list[str]:
     if by_lines.kinds[0] is PlacementKind.OUTSIDE:
         raise OutsideNewJerseyError(_outside_words(site))
     if codes and codes[0] != site.mun_code:
+        says = "parcel number" if site.mun_basis == "pin" else "statement"
+        by_lines_name, stated_name = leaves.municipality(codes[0]), leaves.municipality(site.mun_code)
         return [
-            f"The place lies in {leaves.municipality(codes[0])} by its lines; the "
-            f"{'parcel number' if site.mun_basis == 'pin' else 'statement'} says {leaves.municipality(site.mun_code)}, "
-            "which is used. Check both."
+            f"The place lies in {by_lines_name} by its lines; the {says} says {stated_name}, which is used. Check both."
         ]
     return []

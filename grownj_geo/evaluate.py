@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["BoundRulebook", "Clause", "Evaluation", "Values", "bind", "day_reached"]
 
+NO_CAUSE = Cause(0)
 ANSWER, LEANING, STRICT = 0, 1, 2
 """The rows of a clause's outcomes."""
 
@@ -66,7 +67,7 @@ class Values:
         return float("nan") if self.margin_ft is None else float(self.margin_ft[site])
 
     @classmethod
-    def constant(cls, n: int, value: int, *, cause: Cause = Cause(0), leaning: int | None = None) -> Values:
+    def constant(cls, n: int, value: int, *, cause: Cause = NO_CAUSE, leaning: int | None = None) -> Values:
         """Return the same outcome for every site."""
         outcomes = np.full((3, n), value, dtype=np.int8)
         if leaning is not None:
@@ -287,9 +288,7 @@ def _combine(parts: list[Values], n: int, *, strongest: bool) -> Values:
     return Values(outcomes, _margin(parts, answer, n, strongest=strongest), causes)
 
 
-def _margin(
-    parts: list[Values], answer: NDArray[np.int8], n: int, *, strongest: bool
-) -> NDArray[np.float64] | None:
+def _margin(parts: list[Values], answer: NDArray[np.int8], n: int, *, strongest: bool) -> NDArray[np.float64] | None:
     """Return the margin of the clauses that share the answer: the widest of "any", the narrowest of "all"."""
     if all(part.margin_ft is None for part in parts):
         return None

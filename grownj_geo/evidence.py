@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from grownj_geo.designations import load_lists
 from grownj_geo.determination import Evidence, Interval
 from grownj_geo.evaluate import ANSWER, STRICT, Clause, Evaluation, Values
 from grownj_geo.logic import Cause, Outcome
-from grownj_geo.place import PlacementKind
 from grownj_geo.nodes import (
     AllNode,
     AnyNode,
@@ -27,6 +27,7 @@ from grownj_geo.nodes import (
     Where,
     WithinNode,
 )
+from grownj_geo.place import PlacementKind
 from grownj_geo.units import miles_to_ft
 
 if TYPE_CHECKING:
@@ -147,9 +148,7 @@ def clause_label(clause: Clause, run: Evaluation) -> str:
     if clause.node.label:
         return clause.node.label
     category_id, *steps = clause.path.split(".")
-    return (
-        run.bound.rulebook.category(category_id).label.lower() if not steps else steps[-1].replace("_", " ")
-    )
+    return run.bound.rulebook.category(category_id).label.lower() if not steps else steps[-1].replace("_", " ")
 
 
 def _code(leaves: Leaves) -> str:
@@ -171,7 +170,7 @@ def place_words(leaves: Leaves) -> str:
     return ("in parts of " if kind is PlacementKind.SEVERAL else "one of ") + ", ".join(names)
 
 
-def _layer_words(
+def _layer_words(  # noqa: PLR0917 - all of it is asked, in order
     leaves: Leaves, where: Where, outcome: Outcome, causes: Cause, values: Values, found: dict[str, object]
 ) -> str:
     manifest = leaves.atlas.manifests[where.layer]
@@ -246,7 +245,8 @@ def _radius_words(
         found["share"] = interval(low_s, nom_s, high_s, digits=6)
         return f"{100 * nom_s:.1f} % of the site within {feet(radius)} of {name}"
     if Cause.PARTIAL in causes:
-        return f"{name} is {span} from the nearest part and {feet(float(measured.far[0]))} from the farthest{known}; radius {feet(radius)}"
+        far = feet(float(measured.far[0]))
+        return f"{name} is {span} from the nearest part and {far} from the farthest{known}; radius {feet(radius)}"
     return f"{name} is {span} away{known}; radius {feet(radius)}"
 
 
@@ -261,14 +261,12 @@ def _record_distance(leaves: Leaves, layer_id: str, measured: Distance, found: d
     if layer is None or index < 0:
         return ""
     found["feature"], found["feature_name"] = layer.key(index), layer.name(index)
-    found["distance_ft"] = interval(
-        float(measured.near_low[0]), float(measured.near[0]), float(measured.near_high[0])
-    )
+    found["distance_ft"] = interval(float(measured.near_low[0]), float(measured.near[0]), float(measured.near_high[0]))
     return layer.name(index)
 
 
 def _list_words(leaves: Leaves, node: DesignatedNode, causes: Cause, found: dict[str, object]) -> str:
-    name = node.designated.list.replace("_", " ")
+    name = load_lists()[node.designated.list].label
     found["layer"] = "designations"
     listed = leaves.listings(node.designated.list)
     if listed is None:
@@ -280,11 +278,12 @@ def _list_words(leaves: Leaves, node: DesignatedNode, causes: Cause, found: dict
     if Cause.LAYER_UNUSABLE in causes:
         return _unavailable_words(leaves, "municipalities", Outcome.UNDETERMINED)
     if Cause.MUNICIPALITY_UNCERTAIN in causes or Cause.PARTIAL in causes:
-        return f"{place_words(leaves)}; on the list '{name}': {', '.join(r.name for r in rows if r) or 'none of them'}"
-    return f"{place_words(leaves)} is {'on' if row is not None else 'not on'} the list '{name}'"
+        on_list = ", ".join(r.name for r in rows if r) or "none of them"
+        return f"{place_words(leaves)}; among the {name}: {on_list}"
+    return f"{place_words(leaves)} is {'' if row is not None else 'not '}among the {name}"
 
 
-def _fact_words(
+def _fact_words(  # noqa: PLR0917 - all of it is asked, in order
     leaves: Leaves,
     node: SiteFactNode,
     outcome: Outcome,
@@ -313,9 +312,7 @@ def stated_words(value: FactValue) -> str:
     return f"{value:,.10g}" if isinstance(value, float) else str(value)
 
 
-def _feature_words(
-    leaves: Leaves, clause: Clause, outcome: Outcome, causes: Cause, found: dict[str, object]
-) -> str:
+def _feature_words(leaves: Leaves, clause: Clause, outcome: Outcome, causes: Cause, found: dict[str, object]) -> str:
     node = clause.node
     assert isinstance(node, ContainsFeatureNode)  # noqa: S101 - the caller looked
     layer = leaves.atlas.layer(node.contains_feature.layer)

@@ -139,11 +139,7 @@ def text_lines(explanation: Explanation) -> list[str]:
 def _lines(explanation: Explanation, level: int) -> list[str]:
     mark = {"yes": "YES", "no": "no", "undetermined": "?", None: "-"}[explanation.outcome]
     words = f": {explanation.evidence.words}" if explanation.evidence else ""
-    joint = (
-        f" ({explanation.operator} of)"
-        if explanation.operator in {"any", "all"} and explanation.clauses
-        else ""
-    )
+    joint = f" ({explanation.operator} of)" if explanation.operator in {"any", "all"} and explanation.clauses else ""
     note = f" [{explanation.note}]" if explanation.note else ""
     cited = f" <{explanation.citation}>" if level == 0 or explanation.evidence else ""
     lines = [f"{'  ' * level}{mark:>3}  {explanation.label}{joint}{words}{note}{cited}"]

@@ -135,8 +135,7 @@ def parse_fact(statement: str) -> tuple[str, bool | float | str]:
     name, equals, value = statement.partition("=")
     if not equals:
         raise FactError(
-            f"The fact {statement!r} has no '='; expected name=value. "
-            "Write it as --fact structure_exists=yes."
+            f"The fact {statement!r} has no '='; expected name=value. Write it as --fact structure_exists=yes."
         )
     ((key, checked),) = check_facts({name.strip(): value}).items()
     return key, checked
@@ -212,11 +211,7 @@ def _number(fact: FactDefinition, value: object) -> float:
     if isinstance(value, str):
         if _NUMBER.fullmatch(value) is None:
             bare = _WITH_UNIT.fullmatch(value)
-            advice = (
-                f"Leave out the unit: {fact.name}={bare['number']} if that is in {fact.unit}."
-                if bare
-                else None
-            )
+            advice = f"Leave out the unit: {fact.name}={bare['number']} if that is in {fact.unit}." if bare else None
             raise _refusal(fact, value, advice)
         number = float(value.replace(",", ""))
     elif isinstance(value, int | float) and not isinstance(value, bool):

@@ -22,9 +22,7 @@ __all__ = ["MAX_BYTES", "REPAIR", "Shapes", "gather", "member_crs", "parse_geojs
 
 MAX_BYTES = 50_000_000
 """A longer file or text is not read: a site is a few features."""
-REPAIR = (
-    "Repair it in a GIS (QGIS: Fix geometries), look at the result and try again; it is not done by guessing"
-)
+REPAIR = "Repair it in a GIS (QGIS: Fix geometries), look at the result and try again; it is not done by guessing"
 
 _MAX_DEPTH = 8
 _MIN_RING = 4
@@ -97,9 +95,7 @@ def read_text(path: Path, source: str) -> str:
             "Expected GeoJSON, not a zipped or binary file; export it again",
         )
     if text.startswith("<"):
-        what = (
-            "KML" if "<kml" in text[:2000].lower() else "an HTML or XML page (an error page saved as a file?)"
-        )
+        what = "KML" if "<kml" in text[:2000].lower() else "an HTML or XML page (an error page saved as a file?)"
         refuse(
             source,
             f"it is {what}, not GeoJSON",
@@ -109,9 +105,7 @@ def read_text(path: Path, source: str) -> str:
 
 
 def _bad_constant(name: str) -> NoReturn:
-    raise SiteError(
-        f"GeoJSON holds {name} where a number belongs. Expected a finite coordinate; export it again."
-    )
+    raise SiteError(f"GeoJSON holds {name} where a number belongs. Expected a finite coordinate; export it again.")
 
 
 def parse_geojson(text: str, source: str) -> dict[str, object]:
@@ -150,9 +144,7 @@ def member_crs(document: dict[str, object], source: str) -> str | None:
     properties = member.get("properties") if isinstance(member, dict) else None
     name = properties.get("name") if isinstance(properties, dict) else None
     if not isinstance(name, str):
-        refuse(
-            source, "its crs member names no system", 'Expected a name such as "urn:ogc:def:crs:EPSG::3424"'
-        )
+        refuse(source, "its crs member names no system", 'Expected a name such as "urn:ogc:def:crs:EPSG::3424"')
     return parse_crs(name)
 
 
@@ -207,9 +199,7 @@ def _gather(value: object, source: str, where: str, found: Shapes, depth: int = 
     elif kind == "Feature":
         properties = value.get("properties")
         named = properties.items() if isinstance(properties, dict) else ()
-        found.pins.append(
-            next((v for k, v in named if k.upper() == "PAMS_PIN" and isinstance(v, str) and v), None)
-        )
+        found.pins.append(next((v for k, v in named if k.upper() == "PAMS_PIN" and isinstance(v, str) and v), None))
         _gather(value.get("geometry"), source, where, found, depth + 1)
     else:
         _gather_geometry(kind, value.get("coordinates"), source, where, found)
@@ -227,9 +217,7 @@ def _gather_geometry(kind: str, coordinates: object, source: str, where: str, fo
         parts = [_polygon(p, source, where, found) for p in _list(coordinates, source, where)]
         found.polygons.append(shapely.MultiPolygon(parts))
     elif kind in {"LineString", "MultiLineString"}:
-        refuse(
-            source, f"{where} is a {kind}", "Expected a point or a polygon: a line has no land; draw the lot"
-        )
+        refuse(source, f"{where} is a {kind}", "Expected a point or a polygon: a line has no land; draw the lot")
     else:
         refuse(source, f"{where} is of the unknown type {kind!r}", "Expected GeoJSON points and polygons")
 
@@ -239,9 +227,7 @@ def _polygon(value: object, source: str, where: str, found: Shapes) -> shapely.P
     for ring in _list(value, source, where):
         positions = [_position(p, source, where, found) for p in _list(ring, source, where)]
         if len(positions) < _MIN_RING:
-            refuse(
-                source, f"{where} has a ring of {len(positions)} positions", f"Expected at least 4. {REPAIR}"
-            )
+            refuse(source, f"{where} has a ring of {len(positions)} positions", f"Expected at least 4. {REPAIR}")
         if positions[0] != positions[-1]:
             refuse(
                 source,

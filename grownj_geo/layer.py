@@ -173,11 +173,7 @@ def read_layer(manifest: Manifest, content: bytes) -> Layer:
         manifest's least plausible number.
     """
     name = manifest.file or manifest.id
-    layer = (
-        _read_parquet(manifest, content, name)
-        if name.endswith(".parquet")
-        else _read_csv(manifest, content, name)
-    )
+    layer = _read_parquet(manifest, content, name) if name.endswith(".parquet") else _read_csv(manifest, content, name)
     if len(layer) < manifest.least_features:
         raise LayerError(
             f"The layer {manifest.id} has {len(layer)} features; expected at least {manifest.least_features}. "
@@ -194,9 +190,7 @@ def read_layer(manifest: Manifest, content: bytes) -> Layer:
     )
     lacking = sorted({n for n in named if n is not None and n not in layer.columns})
     if lacking:
-        raise LayerError(
-            f"The layer {manifest.id} lacks the fields {', '.join(lacking)} that its manifest names."
-        )
+        raise LayerError(f"The layer {manifest.id} lacks the fields {', '.join(lacking)} that its manifest names.")
     return layer
 
 
@@ -232,9 +226,7 @@ def _read_csv(manifest: Manifest, content: bytes, name: str) -> Layer:
     try:
         lonlat = np.column_stack([np.array(columns[c], dtype=np.float64) for c in ("longitude", "latitude")])
     except (KeyError, ValueError) as error:
-        raise LayerError(
-            f"The layer file {name} needs numeric longitude and latitude columns: {error}."
-        ) from error
+        raise LayerError(f"The layer file {name} needs numeric longitude and latitude columns: {error}.") from error
     x, y = to_working(lonlat[:, 0], lonlat[:, 1])
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         raise LayerError(f"The layer file {name} has coordinates that are not in New Jersey's range.")

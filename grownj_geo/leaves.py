@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Hashable
 from dataclasses import dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import shapely
 
-from grownj_geo.designations import Listing, listing_holds, listings
+from grownj_geo.designations import Listing, listing_holds, listings, load_lists
 from grownj_geo.evaluate import ANSWER, BoundRulebook, Clause, Evaluation, Values, day_reached
-from grownj_geo.layer import Layer
 from grownj_geo.logic import Cause
 from grownj_geo.nodes import (
     ContainsFeatureNode,
@@ -42,11 +40,12 @@ from grownj_geo.shares import share_within
 from grownj_geo.units import miles_to_ft
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Container, Hashable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from grownj_geo.atlas import Atlas
+    from grownj_geo.layer import Layer
     from grownj_geo.manifest import Manifest
     from grownj_geo.site import FactValue
 
@@ -107,7 +106,7 @@ class Leaves:
         """Return the values of a leaf clause."""
         found = self._values.get(clause.content)
         if found is None:
-            found = self._values[clause.content] = _HANDLERS[type(clause.node)](self, clause.node)
+            found = self._values[clause.content] = self._handlers[type(clause.node)](self, clause.node)
         return found
 
     def _constant(self, answer: int, cause: Cause, leaning: int, strict: int) -> Values:
@@ -146,14 +145,10 @@ class Leaves:
         found = layer.select(where.selection, as_of=self.bound.as_of)
         for name, parameter in where.at_least.items():
             least = self.bound.figures[parameter]
-            found = np.array(
-                [i for i in found if _number(layer.value(name, int(i))) >= least], dtype=np.int64
-            )
+            found = np.array([i for i in found if _number(layer.value(name, int(i))) >= least], dtype=np.int64)
         if isinstance(where, Supported) and where.dated and layer.manifest.from_field is not None:
             # A feature without a date cannot speak for a fact that turns on the date.
-            found = np.array(
-                [i for i in found if layer.value(layer.manifest.from_field, int(i))], dtype=np.int64
-            )
+            found = np.array([i for i in found if layer.value(layer.manifest.from_field, int(i))], dtype=np.int64)
         nearest = where.nearest if isinstance(where, Within) else None
         if nearest is None or layer.lonlat is None:
             return found
@@ -348,7 +343,7 @@ class Leaves:
         listed = self.listings(wanted.list)
         if listed is None:
             return self._constant(0, Cause.LAYER_UNUSABLE, 0, 0)
-        absent = False if wanted.complete else None
+        absent = False if load_lists()[wanted.list].complete else None
 
         def test(code: str) -> bool | None:
             row = listed.get(code)
@@ -463,7 +458,7 @@ class Leaves:
         waits = np.where(shown.outcomes[ANSWER] == 0, int(Cause.FACT_MISSING), 0).astype(np.int32)
         return Values(shown.outcomes, shown.margin_ft, shown.causes | waits)
 
-    def _compare(self, fact: SiteFact, value: FactValue) -> bool | None:
+    def _compare(self, fact: SiteFact, value: FactValue) -> bool | None:  # noqa: PLR0911 - one for each comparison
         if fact.is_ is not None:
             return value in fact.is_ if isinstance(fact.is_, tuple) else value == fact.is_
         if fact.at_least is not None:
@@ -497,6 +492,20 @@ class Leaves:
     def _undetermined(self, node: UndeterminedNode) -> Values:
         return self._constant(0, Cause[node.undetermined.cause.upper()], _SIGN[node.undetermined.leans], 0)
 
+    _handlers: ClassVar[dict[type[NodeBase], Callable[[Leaves, Any], Values]]] = {
+        InsideNode: _inside,
+        OverlapsNode: _overlaps,
+        WithinNode: _within,
+        ShareOverNode: _share_over,
+        DesignatedNode: _designated,
+        MunicipalityInNode: _municipality_in,
+        CountyInNode: _county_in,
+        ContainsFeatureNode: _contains_feature,
+        SiteFactNode: _site_fact,
+        RatioNode: _ratio,
+        UndeterminedNode: _undetermined,
+    }
+
 
 def _key(where: Where) -> Hashable:
     nearest = where.nearest if isinstance(where, Within) else None
@@ -511,18 +520,3 @@ def _key(where: Where) -> Hashable:
 
 def _number(text: str) -> float:
     return float(text) if text else float("nan")
-
-
-_HANDLERS: dict[type[NodeBase], Callable[[Leaves, Any], Values]] = {
-    InsideNode: Leaves._inside,
-    OverlapsNode: Leaves._overlaps,
-    WithinNode: Leaves._within,
-    ShareOverNode: Leaves._share_over,
-    DesignatedNode: Leaves._designated,
-    MunicipalityInNode: Leaves._municipality_in,
-    CountyInNode: Leaves._county_in,
-    ContainsFeatureNode: Leaves._contains_feature,
-    SiteFactNode: Leaves._site_fact,
-    RatioNode: Leaves._ratio,
-    UndeterminedNode: Leaves._undetermined,
-}

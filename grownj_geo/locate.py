@@ -42,9 +42,7 @@ _WKT = re.compile(
     r"GEOMETRYCOLLECTION|LINEARRING|CIRCULARSTRING|CURVEPOLYGON|TRIANGLE|TIN)\s*(?:ZM|Z|M)?\s*(?:\(|EMPTY)",
     re.IGNORECASE,
 )
-_COORDINATE_LIKE = re.compile(
-    r"[^A-Z]*|.*(?:[0-9].*[NSEW]\b|\bLAT|\bLON|\bNAN\b|\bINF).*", re.IGNORECASE | re.DOTALL
-)
+_COORDINATE_LIKE = re.compile(r"[^A-Z]*|.*(?:[0-9].*[NSEW]\b|\bLAT|\bLON|\bNAN\b|\bINF).*", re.IGNORECASE | re.DOTALL)
 _HELP = (
     "An address cannot be looked up in this version. Give coordinates (40.7344,-74.1641), a parcel number "
     '(0408_81_1), a GeoJSON file or WKT; or --municipality "Camden City" where only the municipality is known'
@@ -72,9 +70,7 @@ class _Place:
 # GeoJSON
 
 
-def _geojson(
-    text: str, source: str, crs: str | None, directory: MunicipalDirectory, located_by: str
-) -> _Place:
+def _geojson(text: str, source: str, crs: str | None, directory: MunicipalDirectory, located_by: str) -> _Place:
     document = parse_geojson(text, source)
     system, notes = agreed_crs(crs, member_crs(document, source), source)
     found = gather(document, source)
@@ -127,9 +123,7 @@ def _check_box(geometry: shapely.Geometry, source: str, crs: str) -> None:
     if problem is None:
         return
     if problem.kind == "outside":
-        raise OutsideNewJerseyError(
-            f"{source}: {problem.hint}. Expected a place in New Jersey; check the coordinates."
-        )
+        raise OutsideNewJerseyError(f"{source}: {problem.hint}. Expected a place in New Jersey; check the coordinates.")
     refuse(source, problem.hint, _remedy(problem, geometry, crs))
 
 
@@ -155,13 +149,9 @@ def _assemble(found: Shapes, source: str, crs: str) -> tuple[shapely.Geometry, t
     """Return one geometry in EPSG:3424 from the points or polygons found, and notes."""
     crs = "EPSG:4269" if crs in LONLAT else crs
     if found.points and found.polygons:
-        refuse(
-            source, "it holds points and polygons together", "Expected one point or polygons; keep one kind"
-        )
+        refuse(source, "it holds points and polygons together", "Expected one point or polygons; keep one kind")
     if len(found.points) > 1:
-        refuse(
-            source, f"it holds {len(found.points)} points", "Expected one; check several sites one at a time"
-        )
+        refuse(source, f"it holds {len(found.points)} points", "Expected one; check several sites one at a time")
     shapes = [*found.points, *found.polygons]
     for shape in shapes:
         _check_box(shape, source, crs)
@@ -394,9 +384,7 @@ def locate(
     else:
         refuse(f"The site was read as {text!r}, which is empty", "there is nothing to check", _HELP)
     typed = text if plain_text(text) else (pin or municipality or "")
-    return _site(
-        typed, place, uncertainty_ft=uncertainty_ft, pin=pin, municipality=municipality, directory=directory
-    )
+    return _site(typed, place, uncertainty_ft=uncertainty_ft, pin=pin, municipality=municipality, directory=directory)
 
 
 def locate_file(

@@ -6,7 +6,7 @@ maximum, and *not* the change of sign, for one site and for a million.
 
 from __future__ import annotations
 
-from enum import Enum, IntFlag
+from enum import IntFlag, StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ __all__ = ["NO", "UNDETERMINED", "YES", "Cause", "Outcome", "all_of", "any_of", 
 YES, UNDETERMINED, NO = np.int8(1), np.int8(0), np.int8(-1)
 
 
-class Outcome(str, Enum):
+class Outcome(StrEnum):
     """The answer to one question about one site."""
 
     YES = "yes"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date  # noqa: TC003 - pydantic reads annotations at run time
+from datetime import date
 from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING, Annotated, Literal
@@ -44,11 +44,7 @@ class Extent(_Strict):
 
     @model_validator(mode="after")
     def _one(self) -> Extent:
-        given = [
-            n
-            for n in ("statewide", "counties", "municipalities", "designation", "within")
-            if getattr(self, n)
-        ]
+        given = [n for n in ("statewide", "counties", "municipalities", "designation", "within") if getattr(self, n)]
         if len(given) != 1:
             raise ValueError(
                 "an extent gives exactly one of statewide, counties, municipalities, designation, within; "
@@ -114,15 +110,11 @@ class Manifest(_Strict):
 
 def _read(path: Traversable) -> Manifest:
     try:
-        return Manifest.model_validate(yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader))  # noqa: S506 - a safe loader
+        return Manifest.model_validate(yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader))
     except yaml.YAMLError as error:
-        raise LayerError(
-            f"The manifest {path.name} is not readable YAML: {error}. Reinstall the package."
-        ) from error
+        raise LayerError(f"The manifest {path.name} is not readable YAML: {error}. Reinstall the package.") from error
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, e['loc'])) or 'top level'}: {e['msg']}" for e in error.errors()
-        )
+        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'top level'}: {e['msg']}" for e in error.errors())
         raise LayerError(f"The manifest {path.name} does not follow the format: {problems}.") from error
 
 
@@ -142,8 +134,6 @@ def load_manifests() -> dict[str, Manifest]:
             continue
         manifest = _read(path)
         if path.name != f"{manifest.id}.yaml":
-            raise LayerError(
-                f"The manifest {path.name} has the id {manifest.id!r}; expected its file's name."
-            )
+            raise LayerError(f"The manifest {path.name} has the id {manifest.id!r}; expected its file's name.")
         found[manifest.id] = manifest
     return found

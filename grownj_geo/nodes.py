@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_val
 from grownj_geo.manifest import MunCode, Status
 
 __all__ = [
+    "OPERATORS",
     "AllNode",
     "AmbiguityId",
     "AnyNode",
@@ -25,7 +26,6 @@ __all__ = [
     "Node",
     "NodeBase",
     "NotNode",
-    "OPERATORS",
     "OverlapsNode",
     "RatioNode",
     "ShareOver",
@@ -94,8 +94,7 @@ class Where(Strict):
     def selection(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The choice of features in the form that layers take."""
         return tuple(
-            (name, (value,) if isinstance(value, str) else value)
-            for name, value in sorted(self.where.items())
+            (name, (value,) if isinstance(value, str) else value) for name, value in sorted(self.where.items())
         )
 
 
@@ -172,7 +171,6 @@ class Designated(Strict):
 
     list: Name
     dated: bool = True
-    complete: bool = True
 
 
 class DesignatedNode(NodeBase):

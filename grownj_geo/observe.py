@@ -228,11 +228,7 @@ def _shares(site: shapely.Geometry, ground: _Ground, tolerance: float) -> tuple[
         share = float(inside)
         return (share, share, share) if sure else (0.0, share, 1.0)
     share = _area_share(site, ground.area)
-    if (
-        tolerance <= 0
-        or ground.area.is_empty
-        or shapely.distance(site, ground.line) * FT_PER_FTUS > tolerance
-    ):
+    if tolerance <= 0 or ground.area.is_empty or shapely.distance(site, ground.line) * FT_PER_FTUS > tolerance:
         return share, share, share
     width = tolerance / FT_PER_FTUS
     low = _area_share(site, shapely.buffer(ground.area, -width, quad_segs=32))
@@ -349,9 +345,7 @@ def _points_to_points(layer: Layer, features: Ints, sites: SiteTable, rows: Ints
         result.feature[block] = features[first]
 
 
-def distances_to_each(
-    layer: Layer, features: Ints, sites: SiteTable, row: int
-) -> list[tuple[float, float, float]]:
+def distances_to_each(layer: Layer, features: Ints, sites: SiteTable, row: int) -> list[tuple[float, float, float]]:
     """Return for one site and each of some points: least, computed and greatest distance, in feet.
 
     Parameters
@@ -365,9 +359,7 @@ def distances_to_each(
         return []
     site = sites.geometries[row]
     pairs = shapely.get_coordinates(shapely.shortest_line(site, layer.points[features]))[::2]
-    feet = geodesic_ft(
-        *to_lonlat(pairs[:, 0], pairs[:, 1]), layer.lonlat[features, 0], layer.lonlat[features, 1]
-    )
+    feet = geodesic_ft(*to_lonlat(pairs[:, 0], pairs[:, 1]), layer.lonlat[features, 0], layer.lonlat[features, 1])
     slack = layer.tolerances_ft[features] + float(sites.uncertainty_ft[row])
     return [(max(float(d - t), 0.0), float(d), float(d + t)) for d, t in zip(feet, slack, strict=True)]
 

@@ -26,9 +26,7 @@ _PART = r"[0-9A-Z][0-9A-Z.\-]*"
 _PIN = re.compile(rf"(?P<mun>[0-9]{{4}})_(?P<block>{_PART})_(?P<lot>{_PART})(?:_(?P<qualifier>{_PART}))?")
 _PIN_LIKE = re.compile(r"['\"]*[0-9]{1,6}(?:\.0)?_\S*")
 _HYPHENS = re.compile(r"['\"]*[0-9]{3,4}-[0-9][0-9A-Z.]*-[0-9][0-9A-Z.]*(?:-[0-9A-Z]+)?", re.IGNORECASE)
-_EXPECTED = (
-    "Expected municipality code, block, lot and an optional qualifier, as in 0408_81_1 or 0408_81_1_C0101"
-)
+_EXPECTED = "Expected municipality code, block, lot and an optional qualifier, as in 0408_81_1 or 0408_81_1_C0101"
 _LAST_COUNTY = 21
 _NEAREST = 4
 
@@ -157,9 +155,7 @@ def _explain_bad_pin(piece: str) -> str:  # noqa: PLR0911 - one return for each 
     return "a part of it holds characters other than letters, digits, points and hyphens"
 
 
-def parse_pins(  # noqa: C901 - one test for each slip
-    text: str, directory: MunicipalDirectory
-) -> tuple[tuple[Pin, ...], tuple[str, ...]]:
+def parse_pins(text: str, directory: MunicipalDirectory) -> tuple[tuple[Pin, ...], tuple[str, ...]]:  # noqa: C901 - one check after the other
     """Read one or several parcel numbers of one municipality.
 
     Parameters
@@ -265,9 +261,7 @@ def _from_code(text: str, code: str, directory: MunicipalDirectory) -> str:
             f"Did you mean {code.zfill(4)}, {directory.names[code.zfill(4)][0]}?"
         )
     hint = _unknown_code(code, directory) if len(code) == 4 else "codes have 4 digits, as in 0408"  # noqa: PLR2004
-    raise SiteError(
-        f"The municipality was read as {text!r}, and there is no such code: {hint}. Check the code."
-    )
+    raise SiteError(f"The municipality was read as {text!r}, and there is no such code: {hint}. Check the code.")
 
 
 def _choices(text: str, wanted: _Name, directory: MunicipalDirectory) -> SiteError:
@@ -280,11 +274,7 @@ def _choices(text: str, wanted: _Name, directory: MunicipalDirectory) -> SiteErr
     near = [wanted.full, wanted.base]
     close = [m for w in near for m in difflib.get_close_matches(w, spellings, n=3, cutoff=0.75)]
     codes = same_base or list(dict.fromkeys(code for m in close for code in spellings[m]))[: _NEAREST + 1]
-    ask = (
-        f"Did you mean {_listed(codes, directory)}?"
-        if codes
-        else "Look the name up, or give its 4-digit code."
-    )
+    ask = f"Did you mean {_listed(codes, directory)}?" if codes else "Look the name up, or give its 4-digit code."
     return SiteError(
         f"The municipality was read as {text!r}, and no municipality has that name; expected one such as "
         f'"Camden City", "Washington Township, Morris" or "0408". {ask}'
@@ -308,9 +298,7 @@ def match_municipality(text: str, directory: MunicipalDirectory) -> tuple[str, t
     """
     stripped = plain_text(text).strip("'\" ")
     if not stripped:
-        raise SiteError(
-            'The municipality is empty; expected a name or a code, as in "Camden City" or "0408".'
-        )
+        raise SiteError('The municipality is empty; expected a name or a code, as in "Camden City" or "0408".')
     if re.fullmatch(r"[0-9]+", stripped):
         return _from_code(text, stripped, directory), ()
     counties = {"".join(_words(county)): county for _, county in directory.names.values()}
@@ -334,9 +322,7 @@ def match_municipality(text: str, directory: MunicipalDirectory) -> tuple[str, t
         code = matches[0]
         name, of = directory.names[code]
         if only_county and county is None and not wanted.typed and "county" not in _words(typed_name):
-            return code, (
-                f"{only_county} is also the name of a county; read as {name}, {of} County ({code}).",
-            )
+            return code, (f"{only_county} is also the name of a county; read as {name}, {of} County ({code}).",)
         return code, ()
     if only_county and county is None:
         inside = [c for c, n in pool.items() if n.base == words]

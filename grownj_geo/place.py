@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -30,7 +30,7 @@ NOWHERE, UNKNOWN = -1, -2
 """Candidates that are no municipality: outside all of them, and not to be told."""
 
 
-class PlacementKind(str, Enum):
+class PlacementKind(StrEnum):
     """How a site's municipality is known."""
 
     CERTAIN = "certain"
@@ -122,9 +122,7 @@ def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:
     for row, result in _place_points(layer, features, sites, open_rows[points[open_rows]]):
         found[row] = result
     for row in open_rows[~points[open_rows]]:
-        found[int(row)] = _place_polygon(
-            layer, features, sites.geometries[row], float(sites.uncertainty_ft[row])
-        )
+        found[int(row)] = _place_polygon(layer, features, sites.geometries[row], float(sites.uncertainty_ft[row]))
     return _gather(codes, [f for f in found if f is not None])
 
 
@@ -173,13 +171,11 @@ def _place_points(
     result = []
     for i, row in enumerate(rows):
         others = sorted(near[i], key=lambda pair: (pair[1], pair[0]))
-        result.append(
-            (int(row), _decide_point(layer, features, covering[i], others, float(slack[i]), accuracy))
-        )
+        result.append((int(row), _decide_point(layer, features, covering[i], others, float(slack[i]), accuracy)))
     return result
 
 
-def _look_around(
+def _look_around(  # noqa: PLR0917 - arrays that belong together
     layer: Layer,
     features: NDArray[np.int64],
     places: NDArray[np.object_],
@@ -215,7 +211,7 @@ def _look_around(
             near[i].append((position, float(away) * FT_PER_FTUS))
 
 
-def _decide_point(
+def _decide_point(  # noqa: PLR0917 - what was found, in order
     layer: Layer,
     features: NDArray[np.int64],
     covering: list[int],
@@ -281,9 +277,7 @@ def _place_polygon(layer: Layer, features: NDArray[np.int64], site: shapely.Geom
         deepest = shapely.distance(main, shapely.points(shapely.get_coordinates(part[2]))).max() * FT_PER_FTUS
         (slivers if deepest <= accuracy else real).append(part)
     neighbours = tuple(
-        (layer.key(int(features[p])), d)
-        for p, d in [*((s[0], 0.0) for s in slivers), *others]
-        if d <= accuracy
+        (layer.key(int(features[p])), d) for p, d in [*((s[0], 0.0) for s in slivers), *others] if d <= accuracy
     )
     if len(real) > 1:
         return _Found(PlacementKind.SEVERAL, [p[0] for p in real], [p[1] for p in real], neighbours)

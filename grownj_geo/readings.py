@@ -104,9 +104,7 @@ def read_entries(content: bytes | str, model: type[_ModelT], *, name: str) -> li
     except yaml.YAMLError as error:
         raise RulebookError(f"{name} is not readable YAML: {error}. Correct the line named.") from error
     if not isinstance(raw, dict) or list(raw) != [key]:
-        raise RulebookError(
-            f"{name} does not hold one list under {key!r}; expected '{key}:' and entries under it."
-        )
+        raise RulebookError(f"{name} does not hold one list under {key!r}; expected '{key}:' and entries under it.")
     try:
         return TypeAdapter(list[model]).validate_python(raw[key])  # type: ignore[valid-type]
     except ValidationError as error:
@@ -167,8 +165,7 @@ def resolve_readings(chosen: Mapping[str, str]) -> dict[str, str]:
         if reading is None:
             first, *_, last = readings
             raise RulebookError(
-                f"There is no reading {name!r}; expected one of {first} to {last}. "
-                f"{nearest_name(str(name), readings)}"
+                f"There is no reading {name!r}; expected one of {first} to {last}. {nearest_name(str(name), readings)}"
             )
         if option not in reading.options:
             raise RulebookError(

@@ -57,7 +57,7 @@ def read_bytes(name: str, *, sha256: str, folder: Path | None = None) -> bytes:
 
 
 def read_table(content: bytes, *, name: str) -> dict[str, list[str]]:
-    """Return the columns of a CSV file, every value as text.
+    r"""Return the columns of a CSV file, every value as text.
 
     Codes keep their leading zeros: nothing is read as a number here.
 
@@ -68,7 +68,7 @@ def read_table(content: bytes, *, name: str) -> dict[str, list[str]]:
 
     Examples
     --------
-    >>> read_table(b"mun_code,lot\\n0408,1.10\\n", name="example.csv")
+    >>> read_table(b"mun_code,lot\n0408,1.10\n", name="example.csv")
     {'mun_code': ['0408'], 'lot': ['1.10']}
     """
     try:
@@ -80,7 +80,5 @@ def read_table(content: bytes, *, name: str) -> dict[str, list[str]]:
     header, *body = rows
     for number, row in enumerate(body, start=2):
         if len(row) != len(header):
-            raise LayerError(
-                f"The table {name}, line {number}, has {len(row)} values; expected {len(header)}."
-            )
+            raise LayerError(f"The table {name}, line {number}, has {len(row)} values; expected {len(header)}.")
     return {column: [row[i] for row in body] for i, column in enumerate(header)}

@@ -161,11 +161,14 @@ class _Page:
 def _header(d: Determination, page: _Page) -> None:
     known = load_readings()
     changed = [i for i, o in d.readings.items() if i in known and o != known[i].default and i not in _ASSUMING]
+    place = d.place.municipality
+    name = f"{place.name}, {place.county} County" if place else d.place.words
     page.pairs(
         [
+            ("Site", f"{_typed(d)}: {name}"),
             ("As of", f"{d.as_of} ({'the default day' if d.as_of == DEFAULT_AS_OF else 'as stated'})"),
             ("Determined on", str(d.determined_on) if d.determined_on else None),
-            ("Rulebook", f"{d.rulebook.title}, {d.rulebook.version} ({d.rulebook.citation}); {d.software}"),
+            ("Rulebook", f"{d.rulebook.title}, {d.rulebook.version} ({d.rulebook.citation})"),
             *(
                 ("Assumption" if i == _ASSUMING[0] else "Editions", f"{i}={o}: {known[i].options[o]}")
                 for i in _ASSUMING
@@ -212,9 +215,6 @@ def _weak(status: str | None) -> str:
 
 def _site(d: Determination, page: _Page) -> None:
     site, place = d.site, d.place
-    typed = plain(site.typed)
-    if len(typed) > _MOST_TYPED:
-        typed = f"{typed[:_MOST_TYPED]} ... ({len(site.typed):,} characters)"
     where = None
     if site.longitude is not None and site.latitude is not None:
         where = f"latitude {site.latitude:.6f}, longitude {site.longitude:.6f}"
@@ -228,7 +228,7 @@ def _site(d: Determination, page: _Page) -> None:
     page.heading("SITE")
     page.pairs(
         [
-            ("Typed", typed),
+            ("Typed", _typed(d, most=_MOST_TYPED)),
             ("Located by", site.located_by),
             ("Place", where or "not known: only what depends on the municipality can be decided"),
             ("Area", area),
@@ -241,10 +241,18 @@ def _site(d: Determination, page: _Page) -> None:
             ("County", f"{place.county} County" if place.county and not place.municipality else None),
             ("Candidates", "; ".join(map(_neighbour, place.candidates))),
             ("Neighbours", "; ".join(map(_neighbour, place.neighbours))),
-            ("Facts stated", "; ".join(f"{name} = {stated_words(value)}" for name, value in site.facts.items())),
+            (
+                "Facts stated",
+                "; ".join(f"{name} = {stated_words(value)}" for name, value in site.facts.items()),
+            ),
             *(("Note" if i == 0 else "", note) for i, note in enumerate(site.notes)),
         ]
     )
+
+
+def _typed(d: Determination, *, most: int = 60) -> str:
+    typed = plain(d.site.typed)
+    return f"{typed[:most]}... ({len(typed):,} characters)" if len(typed) > most else typed
 
 
 def _neighbour(place: Neighbour) -> str:
@@ -289,8 +297,8 @@ def _row(page: _Page, finding: Finding, right: Text) -> None:
     ):
         if words:
             left.append(f"\n{words}", "not bold")
-    grid = Table.grid(padding=(0, 1))
-    grid.add_column(width=1)
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    grid.add_column()
     grid.add_column(width=24 if page.width < _NARROW else 32)
     grid.add_column(overflow="fold")
     grid.add_row("", left, right)
@@ -332,7 +340,8 @@ def _projects(d: Determination, page: _Page, trees: Mapping[str, Explanation]) -
         words = f"{_outcome_words(finding)}: "
         ways = [missing.words for missing in finding.would_decide]
         if finding.outcome == "undetermined" and ways:
-            more = f", or {len(ways) - _MOST_WAYS} other ways" if len(ways) > _MOST_WAYS else ""
+            rest = len(ways) - _MOST_WAYS
+            more = f", or in {rest} other way{'s' if rest > 1 else ''}" if rest > 0 else ""
             words += f"could be decided if you {', or '.join(ways[:_MOST_WAYS])}{more}"
         else:
             words += finding.why
@@ -347,17 +356,16 @@ def _projects(d: Determination, page: _Page, trees: Mapping[str, Explanation]) -
 def _stations(d: Determination, page: _Page) -> None:
     if not d.stations:
         return
-    page.heading("NEAREST STATIONS (known to: least and greatest distance)")
-    table = Table(box=None, show_header=True, header_style="", pad_edge=False, padding=(0, 1))
-    for title in ("Station", "Operator, mode", "Distance", "Known to"):
+    page.heading("NEAREST STATIONS")
+    table = Table(box=None, show_header=True, header_style="", pad_edge=False, padding=(0, 2, 0, 0))
+    for title in ("Station", "Operator, mode", "Distance", "At least", "At most", "+/-"):
         table.add_column(title, overflow="fold")
     for station in d.stations:
         away = station.distance_ft
         table.add_row(
-            Text(plain(station.name)),
+            Text(plain(station.name) + _weak(station.status)),
             Text(plain(f"{station.operator} {station.mode.replace('_', ' ')}")),
-            _feet(away.value),
-            f"{_feet(away.low)} - {_feet(away.high)}{_weak(station.status)}",
+            *(_feet(value) for value in (away.value, away.low, away.high, station.uncertainty_ft)),
         )
     page.put(table)
 
@@ -412,7 +420,7 @@ def _would_decide(d: Determination, page: _Page) -> None:
 
 
 def _layers(d: Determination, page: _Page) -> None:
-    page.heading("LAYERS (edition, fingerprint)")
+    page.heading(f"LAYERS (edition, fingerprint), read by {plain(d.software)}")
     used = [layer for layer in d.layers if layer.status != "missing"]
     grid = Table.grid(padding=(0, 2))
     for layer in used:

@@ -18,6 +18,7 @@ from pydantic import Field, ValidationError
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import Status
 from grownj_geo.nodes import OPERATORS, AmbiguityId, Name, Node, Strict
+from grownj_geo.readings import nearest_name
 
 __all__ = [
     "Category",
@@ -141,7 +142,8 @@ class Rulebook(Strict):
             if category.id == category_id:
                 return category
         raise RulebookError(
-            f"The rulebook {self.id} has no category {category_id!r}.{_nearest(category_id, [c.id for c in self.categories])}"
+            f"The rulebook {self.id} has no category {category_id!r}. "
+            + nearest_name(category_id, [c.id for c in self.categories])
         )
 
     def check_day(self, day: date) -> None:
@@ -159,13 +161,6 @@ class Rulebook(Strict):
             )
 
 
-def _nearest(name: str, known: list[str]) -> str:
-    import difflib  # noqa: PLC0415 - only when something is wrong
-
-    close = difflib.get_close_matches(name, known, n=1)
-    return f" Did you mean {close[0]!r}?" if close else ""
-
-
 def read_rulebook(content: bytes | str, *, name: str) -> Rulebook:
     """Read and check a rulebook.
 
@@ -178,13 +173,11 @@ def read_rulebook(content: bytes | str, *, name: str) -> Rulebook:
     from grownj_geo.rulecheck import check_rulebook  # noqa: PLC0415 - it needs this module
 
     try:
-        raw = yaml.load(content, Loader=yaml.CSafeLoader)  # noqa: S506 - a safe loader
+        raw = yaml.load(content, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:
         raise RulebookError(f"{name} is not readable YAML: {error}. Correct the line named.") from error
     if not isinstance(raw, dict):
-        raise RulebookError(
-            f"{name} holds a {type(raw).__name__}; expected a rulebook with format, id, categories."
-        )
+        raise RulebookError(f"{name} holds a {type(raw).__name__}; expected a rulebook with format, id, categories.")
     try:
         book = Rulebook.model_validate(raw)
     except ValidationError as error:

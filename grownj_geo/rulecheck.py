@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import TYPE_CHECKING
 
+from grownj_geo.designations import load_lists
 from grownj_geo.errors import RulebookError
 from grownj_geo.facts import load_facts
 from grownj_geo.manifest import load_manifests
 from grownj_geo.nodes import (
     CategoryNode,
+    ContainsFeature,
     ContainsFeatureNode,
     CountyInNode,
+    DesignatedNode,
     InsideNode,
     Node,
     OverlapsNode,
@@ -22,7 +24,7 @@ from grownj_geo.nodes import (
     WithinNode,
     children_of,
 )
-from grownj_geo.readings import load_readings
+from grownj_geo.readings import load_readings, nearest_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -53,9 +55,7 @@ def check_rulebook(book: Rulebook, *, name: str) -> None:
     """
     problems = list(_problems(book))
     if problems:
-        raise RulebookError(
-            f"{name} is not consistent:\n" + "\n".join(f"  {problem}" for problem in problems)
-        )
+        raise RulebookError(f"{name} is not consistent:\n" + "\n".join(f"  {problem}" for problem in problems))
 
 
 def _problems(book: Rulebook) -> Iterator[str]:
@@ -78,29 +78,24 @@ def _walk(node: Node, place: str) -> Iterator[tuple[str, Node]]:
         yield from _walk(child, f"{place} > {child.id or number}")
 
 
-def _node_problems(book: Rulebook, place: str, node: Node, ids: Collection[str]) -> Iterator[str]:
+def _node_problems(book: Rulebook, place: str, node: Node, ids: Collection[str]) -> Iterator[str]:  # noqa: C901 - one branch for each operator
     readings = load_readings()
-    for reading in node.readings:
+    for reading in (*node.readings, *node.when):
         yield from _unknown(place, "reading", reading, readings)
     for reading, option in node.when.items():
         if reading in readings:
             yield from _unknown(place, f"option of {reading}", option, readings[reading].options)
-        else:
-            yield from _unknown(place, "reading", reading, readings)
     if isinstance(node, CategoryNode):
         yield from _unknown(place, "category", node.category, ids)
-    elif isinstance(node, InsideNode):
-        yield from _where_problems(book, place, node.inside)
-    elif isinstance(node, OverlapsNode):
-        yield from _where_problems(book, place, node.overlaps)
+    elif isinstance(node, InsideNode | OverlapsNode):
+        where = node.inside if isinstance(node, InsideNode) else node.overlaps
+        yield from _where_problems(book, place, where)
     elif isinstance(node, WithinNode | ShareOverNode):
         yield from _within_problems(book, place, node)
     elif isinstance(node, ContainsFeatureNode):
-        yield from _where_problems(book, place, node.contains_feature)
-        if node.contains_feature.count is not None:
-            yield from _parameter(book, place, node.contains_feature.count.at_least, frozenset({"count"}))
-        if node.contains_feature.at_feature is not None:
-            yield from _unknown(place, "category", node.contains_feature.at_feature, ids)
+        yield from _feature_problems(book, place, node.contains_feature, ids)
+    elif isinstance(node, DesignatedNode):
+        yield from _unknown(place, "list of municipalities", node.designated.list, load_lists())
     elif isinstance(node, CountyInNode):
         yield from _parameter(book, place, node.county_in, frozenset({"counties"}))
     elif isinstance(node, RatioNode):
@@ -109,6 +104,14 @@ def _node_problems(book: Rulebook, place: str, node: Node, ids: Collection[str])
         yield from _parameter(book, place, node.ratio.at_least, frozenset({"share"}))
     elif isinstance(node, SiteFactNode):
         yield from _fact_problems(book, place, node)
+
+
+def _feature_problems(book: Rulebook, place: str, wanted: ContainsFeature, ids: Collection[str]) -> Iterator[str]:
+    yield from _where_problems(book, place, wanted)
+    if wanted.count is not None:
+        yield from _parameter(book, place, wanted.count.at_least, frozenset({"count"}))
+    if wanted.at_feature is not None:
+        yield from _unknown(place, "category", wanted.at_feature, ids)
 
 
 def _within_problems(book: Rulebook, place: str, node: WithinNode | ShareOverNode) -> Iterator[str]:
@@ -132,8 +135,8 @@ def _fact_problems(book: Rulebook, place: str, node: SiteFactNode) -> Iterator[s
             found = book.parameters.get(parameter)
             if definition and found and definition.unit and not _same_unit(definition.unit, found.unit):
                 yield (
-                    f"{place}: the fact {fact.name} is in {definition.unit}, the parameter {parameter} in {found.unit}; "
-                    "use one unit."
+                    f"{place}: the fact {fact.name} is in {definition.unit}, "
+                    f"the parameter {parameter} in {found.unit}; use one unit."
                 )
     if fact.supported_by is not None:
         yield from _where_problems(book, place, fact.supported_by)
@@ -159,9 +162,7 @@ def _where_problems(book: Rulebook, place: str, where: Where) -> Iterator[str]:
             continue
         if coded.values:
             for value in wanted:
-                yield from _unknown(
-                    place, f"value of {where.layer}.{field}", value, set(coded.values.values())
-                )
+                yield from _unknown(place, f"value of {where.layer}.{field}", value, set(coded.values.values()))
     for field, parameter in where.at_least.items():
         if not manifest.ships:
             yield from _unknown(place, f"field of {where.layer}", field, manifest.fields)
@@ -178,9 +179,7 @@ def _parameter(book: Rulebook, place: str, name: str, units: frozenset[str]) -> 
 
 def _unknown(place: str, what: str, name: str, known: Collection[str]) -> Iterator[str]:
     if name not in known:
-        close = difflib.get_close_matches(name, list(known), n=1)
-        hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(sorted(known)) or 'none'}."
-        yield f"{place}: there is no {what} {name!r}; {hint}"
+        yield f"{place}: there is no {what} {name!r}. {nearest_name(name, known)}"
 
 
 def _circles(book: Rulebook) -> Iterator[str]:

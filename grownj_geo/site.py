@@ -71,8 +71,7 @@ class Site:
             raise SiteError("A site needs a place or at least a municipality; neither was given.")
         if not (np.isfinite(self.uncertainty_ft) and self.uncertainty_ft >= 0):
             raise SiteError(
-                f"The uncertainty is {self.uncertainty_ft!r}; expected feet, 0 or more. "
-                "Give it as --uncertainty-ft 50."
+                f"The uncertainty is {self.uncertainty_ft!r}; expected feet, 0 or more. Give it as --uncertainty-ft 50."
             )
         if self.geometry is not None:
             kind = self.geometry.geom_type

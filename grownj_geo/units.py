@@ -105,11 +105,7 @@ def to_working_geometry(
         source = pyproj.CRS.from_user_input(_LONLAT_CRS)
     transformer = _transformer(source.to_wkt(), WORKING_CRS)
     if densify:
-        unit_ft = (
-            _FT_PER_DEGREE
-            if source.is_geographic
-            else source.axis_info[0].unit_conversion_factor * FT_PER_METRE
-        )
+        unit_ft = _FT_PER_DEGREE if source.is_geographic else source.axis_info[0].unit_conversion_factor * FT_PER_METRE
         geometry = shapely.segmentize(geometry, _DEGREE_EDGE_FT / unit_ft)
     return shapely.transform(geometry, lambda xy: np.column_stack(transformer.transform(xy[:, 0], xy[:, 1])))
 
@@ -127,8 +123,6 @@ def geodesic_ft(lon1: ArrayLike, lat1: ArrayLike, lon2: ArrayLike, lat2: ArrayLi
     >>> round(float(geodesic_ft(-74.1641, 40.7344, -74.1641, 40.7444)), 1)
     3643.4
     """
-    lon1, lat1, lon2, lat2 = np.broadcast_arrays(
-        *(np.asarray(v, dtype=np.float64) for v in (lon1, lat1, lon2, lat2))
-    )
+    lon1, lat1, lon2, lat2 = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (lon1, lat1, lon2, lat2)))
     _, _, metres = _geod().inv(lon1, lat1, lon2, lat2)
     return np.asarray(metres, dtype=np.float64) * FT_PER_METRE

@@ -93,7 +93,7 @@ def _decided(
     return hopeful
 
 
-def _keys_of(clause: Clause, value: Values) -> frozenset[str]:
+def _keys_of(clause: Clause, value: Values) -> frozenset[str]:  # noqa: PLR0911 - one for each kind of thing
     """Return the things of which any one would settle an undetermined leaf clause."""
     node = clause.node
     if clause.children or isinstance(node, CategoryNode):
@@ -107,9 +107,7 @@ def _keys_of(clause: Clause, value: Values) -> frozenset[str]:
     if isinstance(node, SiteFactNode):
         layer = node.site_fact.supported_by
         missing = layer is not None and Cause.LAYER_MISSING in causes
-        return frozenset(
-            {f"fact:{node.site_fact.name}"} | ({f"layer:{layer.layer}"} if missing and layer else set())
-        )
+        return frozenset({f"fact:{node.site_fact.name}"} | ({f"layer:{layer.layer}"} if missing and layer else set()))
     if isinstance(node, RatioNode):
         return frozenset(f"fact:{name}" for name in (node.ratio.part, *node.ratio.whole))
     if isinstance(node, UndeterminedNode):
@@ -144,15 +142,11 @@ def _layer_of(clause: Clause) -> str | None:
 class _Trials:
     """Least and greatest outcome of every category in every trial."""
 
-    def __init__(
-        self, run: Evaluation, keys: dict[str, frozenset[str]], trials: list[tuple[str, ...]]
-    ) -> None:
+    def __init__(self, run: Evaluation, keys: dict[str, frozenset[str]], trials: list[tuple[str, ...]]) -> None:
         self._run = run
         self._keys = keys
         self._n = len(trials)
-        names = {
-            name: row for row, name in enumerate(dict.fromkeys(name for trial in trials for name in trial))
-        }
+        names = {name: row for row, name in enumerate(dict.fromkeys(name for trial in trials for name in trial))}
         loose = np.zeros((len(names), len(trials)), dtype=bool)
         loose[
             [names[name] for trial in trials for name in trial],
@@ -192,9 +186,7 @@ class _Trials:
 
     def _joint(self, clause: Clause, *, strongest: bool) -> Pair:
         choose, damp = (np.maximum, np.minimum) if strongest else (np.minimum, np.maximum)
-        decisive, neutral = (
-            (self._fixed[1], self._fixed[-1]) if strongest else (self._fixed[-1], self._fixed[1])
-        )
+        decisive, neutral = (self._fixed[1], self._fixed[-1]) if strongest else (self._fixed[-1], self._fixed[1])
         low = high = neutral
         for child in clause.children:
             if not child.counts:

@@ -127,7 +127,7 @@ def sample_sites(atlas: Atlas, n: int) -> list[Site]:
 def _command() -> list[str]:
     """Return the installed command, or the module where there is none."""
     script = Path(sys.executable).with_name("grownj")
-    return [str(script)] if script.is_file() else [sys.executable, "-m", "grownj_geo.cli"]
+    return [str(script)] if script.is_file() else [sys.executable, "-m", "grownj_geo"]
 
 
 def _one_process(command: list[str]) -> tuple[float, float]:

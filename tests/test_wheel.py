@@ -70,7 +70,8 @@ def test_every_module_is_in(names: set[str]) -> None:
 def test_nothing_else_is_in(names: set[str]) -> None:
     outside = {n for n in names if not n.startswith("grownj_geo/") and ".dist-info/" not in n}
     assert not outside
-    assert not {n for n in names if "test" in Path(n).name or n.endswith((".pyc", ".tgz"))}
+    unwanted = ("test_", "conftest")
+    assert not {n for n in names if Path(n).name.startswith(unwanted) or n.endswith((".pyc", ".tgz"))}
 
 
 def test_license_and_command_are_stated(wheel: Path, names: set[str]) -> None:
