@@ -17,15 +17,15 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Sequence  # noqa: PLC0415 - only where it is used
 
-    from rich.console import Console
+    from rich.console import Console  # noqa: PLC0415 - only where it is used
 
-    from grownj_geo.atlas import Atlas
-    from grownj_geo.determination import Determination
-    from grownj_geo.explain import Explanation
-    from grownj_geo.report import LayerRow
-    from grownj_geo.site import FactValue, Site
+    from grownj_geo.atlas import Atlas  # noqa: PLC0415 - only where it is used
+    from grownj_geo.determination import Determination  # noqa: PLC0415 - only where it is used
+    from grownj_geo.explain import Explanation  # noqa: PLC0415 - only where it is used
+    from grownj_geo.report import LayerRow  # noqa: PLC0415 - only where it is used
+    from grownj_geo.site import FactValue, Site  # noqa: PLC0415 - only where it is used
 
 __all__ = ["app", "main"]
 
@@ -43,6 +43,8 @@ _EPILOG = """Exit codes:
 3  the site lies outside New Jersey
 
 4  incomplete: a layer that ships or was loaded could not be used; the report is printed all the same"""
+_SITE = "Coordinates (40.7344,-74.1641), a parcel number (0408_81_1), GeoJSON file or WKT; words are joined."
+_STRICT_WORDS = "No assumptions (A25=undetermined), no layers of another edition (A43=strict)."
 _NUMBER_LIKE = re.compile(r"-\s*[\d.]|-\s")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LARGEST_FACTS = 1_000_000
@@ -55,19 +57,24 @@ _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 class _Group(TyperGroup):
     """Says what is wrong with the options in one plain paragraph."""
 
-    def main(self, *args: Any, standalone_mode: bool = True, **extra: Any) -> Any:
-        if not standalone_mode:
-            return super().main(*args, standalone_mode=False, **extra)
+    def main(  # noqa: D102 - typer's own
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,  # noqa: FBT001, FBT002 - typer's own
+        windows_expand_args: bool = True,  # noqa: FBT001, FBT002 - same
+        **extra: Any,  # noqa: ANN401 - same
+    ) -> Any:  # noqa: ANN401 - same
         try:
-            code = super().main(*args, standalone_mode=False, **extra)
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
         except _UsageError as error:
+            if not standalone_mode:
+                raise
             words = " ".join(str(getattr(error, "format_message", error.__str__)()).split())
             _say(f"{words.rstrip('.')}. See grownj --help, or grownj check --help.")
-            sys.exit(BAD_INPUT)
-        except typer.Abort:
-            _say("Stopped.")
-            sys.exit(1)
-        sys.exit(code if isinstance(code, int) else 0)
+            code = BAD_INPUT
+        return sys.exit(code if isinstance(code, int) else 0) if standalone_mode else code
 
 
 class _CheckCommand(TyperCommand):
@@ -92,22 +99,24 @@ class _CheckCommand(TyperCommand):
                 words.append(word)
                 continue
             options.append(word)
-            if word in takes_value and rest:
+            if word in takes_value:
+                if not rest:  # nothing may come between, so that the parser misses the value
+                    return super().parse_args(ctx, options)
                 options.append(rest.pop(0))
-        return super().parse_args(ctx, [*options, "--", *words] if words else options)
+        return super().parse_args(ctx, [*options, "--", *words])
 
 
 app = typer.Typer(
     name="grownj",
     cls=_Group,
-    help="Which Grow New Jersey incentive areas is a site in, by which words, measured how, and how sure is that?",
+    help="Which Grow New Jersey incentive areas is a site in, by which words, and how sure is that?",
     epilog=_EPILOG,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-layers_app = typer.Typer(help="The layers that the rules need.", no_args_is_help=True)
+layers_app = typer.Typer(help="The layers that the rules need.")
 app.add_typer(layers_app, name="layers")
 
 
@@ -121,7 +130,7 @@ def main() -> None:
 
 def _atlas(as_of: date) -> Atlas:
     """Return the atlas that every command works on."""
-    from grownj_geo.atlas import load_atlas
+    from grownj_geo.atlas import load_atlas  # noqa: PLC0415 - only where it is used
 
     return load_atlas(as_of=as_of)
 
@@ -144,19 +153,16 @@ def _day(text: str | None, option: str) -> date | None:
     try:
         if _ISO_DATE.fullmatch(text.strip()):
             return date.fromisoformat(text.strip())
+        wrong = "that is no date"
     except ValueError:
-        _fail(f"{option} was read as {text!r}: there is no such day in the calendar. Give another, as in 2017-04-17.")
-    _fail(f"{option} was read as {text!r}; expected a date as YYYY-MM-DD. Write it as {option} 2017-04-17.")
+        wrong = "there is no such day in the calendar"
+    _fail(f"{option} was read as {text!r}: {wrong}. Expected YYYY-MM-DD; write it as {option} 2017-04-17.")
 
 
 def _utf8(*texts: str | None) -> None:
     for text in texts:
-        try:
-            (text or "").encode()
-        except UnicodeEncodeError:
-            _fail(
-                f"An argument was read as {text!r}, which is not UTF-8 text; expected UTF-8. Type it again or rename."
-            )
+        if any("\ud800" <= c <= "\udfff" for c in text or ""):
+            _fail(f"An argument was read as {text!r}; expected UTF-8 text. Type it again, or rename the file.")
 
 
 def _print(text: str) -> None:
@@ -165,27 +171,17 @@ def _print(text: str) -> None:
 
 
 def _console(width: int | None) -> Console:
-    from rich.console import Console
+    from rich.console import Console  # noqa: PLC0415 - only where it is used
 
     return Console(width=width, highlight=False, markup=False, emoji=False)
-
-
-def _file_text(path: Path, option: str, *, most: int) -> str:
-    try:
-        if path.stat().st_size > most:
-            _fail(f"{option} {path} is larger than {most:,} bytes; expected one site's facts. Give a smaller file.")
-        return path.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        _fail(f"{option} {path} could not be read: {reason}. Expected a YAML file in UTF-8; check its name.")
 
 
 # -- facts and readings -------------------------------------------------------------------------------
 
 
 def _facts(stated: Sequence[str], facts_file: Path | None) -> dict[str, FactValue]:
-    from grownj_geo.errors import FactError
-    from grownj_geo.facts import check_facts, parse_fact
+    from grownj_geo.errors import FactError  # noqa: PLC0415 - only where it is used
+    from grownj_geo.facts import check_facts, parse_fact  # noqa: PLC0415 - only where it is used
 
     found = check_facts(_facts_of_file(facts_file)) if facts_file else {}
     typed: dict[str, FactValue] = {}
@@ -198,15 +194,19 @@ def _facts(stated: Sequence[str], facts_file: Path | None) -> dict[str, FactValu
 
 def _facts_of_file(path: Path) -> dict[str, str]:
     """Read a YAML mapping of names and plain values; every value is text here, checked like a typed one."""
-    import yaml
+    import yaml  # noqa: PLC0415 - only where it is used
 
-    text = _file_text(path, "--facts-file", most=_LARGEST_FACTS)
-    expected = "Expected lines such as 'structure_exists: yes', each fact once with one plain value; correct the file."
+    expected = "Expected lines such as 'structure_exists: yes', each fact once; correct the file."
     try:
-        root = yaml.compose(text, Loader=yaml.SafeLoader)
-    except (yaml.YAMLError, RecursionError) as error:
-        reason = " ".join(str(error).split())
-        _fail(f"--facts-file {path} is not readable YAML: {reason}. {expected}")
+        with path.open(encoding="utf-8-sig") as file:
+            text = file.read(_LARGEST_FACTS + 1)
+        root = yaml.compose(text, Loader=yaml.SafeLoader) if len(text) <= _LARGEST_FACTS else None
+    except OSError as error:
+        _fail(f"--facts-file {path} could not be read: {error.strerror}. {expected}")
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        _fail(f"--facts-file {path} is not readable YAML: {' '.join(str(error).split())}. {expected}")
+    if len(text) > _LARGEST_FACTS:
+        _fail(f"--facts-file {path} is longer than {_LARGEST_FACTS:,} characters. {expected}")
     if root is None:
         return {}
     if not isinstance(root, yaml.MappingNode):
@@ -239,101 +239,58 @@ def _readings(chosen: Sequence[str], *, strict: bool) -> dict[str, str]:
 # -- commands -----------------------------------------------------------------------------------------
 
 
-def _version(*, wanted: bool) -> None:
-    if wanted:
-        from importlib import metadata
+def _version() -> NoReturn:
+    from importlib import metadata  # noqa: PLC0415 - only here
 
-        try:
-            version = metadata.version("grownj-geo")
-        except metadata.PackageNotFoundError:
-            version = "0 (not installed)"
-        typer.echo(f"grownj-geo {version}")
-        raise typer.Exit
+    try:
+        version = metadata.version("grownj-geo")
+    except metadata.PackageNotFoundError:
+        version = "0 (not installed)"
+    typer.echo(f"grownj-geo {version}")
+    raise typer.Exit
 
 
 @app.callback(invoke_without_command=True)
 def _root(
     ctx: typer.Context,
     *,
-    version: Annotated[
-        bool,
-        typer.Option(
-            "--version",
-            help="Print the version and stop.",
-            is_eager=True,
-            callback=lambda v: _version(wanted=v),
-        ),
-    ] = False,
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
 ) -> None:
-    if not version and ctx.invoked_subcommand is None:
+    if version:
+        _version()
+    elif ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
         raise typer.Exit(BAD_INPUT)
 
 
+def _option(*names: str, metavar: str | None = None, words: str, least: int | None = None) -> Any:  # noqa: ANN401
+    return typer.Option(*names, metavar=metavar, help=words, min=least, show_default=False)
+
+
+_Text = str | None
+_Texts = list[str] | None
+_Json = Annotated[bool, _option("--json", words="Print JSON, and nothing else.")]
+_Width = Annotated[int | None, _option(metavar="N", least=60, words="Columns (default: the terminal's).")]
+
+
 @app.command(cls=_CheckCommand, epilog=_EPILOG)
 def check(
-    site: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[SITE]...",
-            help="Coordinates (40.7344,-74.1641), a parcel number (0408_81_1), a GeoJSON file, or WKT. Words are joined.",
-            show_default=False,
-        ),
-    ] = None,
+    site: Annotated[_Texts, typer.Argument(metavar="[SITE]...", help=_SITE, show_default=False)] = None,
     *,
-    as_of: Annotated[
-        str | None,
-        typer.Option(metavar="DATE", help="The day asked about. [default: 2017-04-17]", show_default=False),
-    ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the record as JSON, and nothing else.")] = False,
-    explain: Annotated[
-        bool,
-        typer.Option("--explain", help="Print the clauses that decided under each finding; no change to --json."),
-    ] = False,
-    pin: Annotated[
-        str | None,
-        typer.Option(metavar="PIN", help="The site's parcel number (PAMS_PIN); settles the municipality."),
-    ] = None,
-    municipality: Annotated[
-        str | None,
-        typer.Option(metavar="NAME", help="The municipality by name or code; alone, the place is unknown."),
-    ] = None,
-    crs: Annotated[
-        str | None,
-        typer.Option(metavar="CODE", help="What the coordinates are in, as in EPSG:3424 (State Plane feet)."),
-    ] = None,
-    uncertainty_ft: Annotated[
-        float, typer.Option(metavar="FEET", help="How far the true place may be from the one given.")
-    ] = 0.0,
-    fact: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A fact that no map shows; may be repeated. Outranks --facts-file."),
-    ] = None,
-    facts_file: Annotated[
-        Path | None, typer.Option(metavar="YAML", help="A file of facts, one 'name: value' a line.")
-    ] = None,
-    reading: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="ID=OPTION",
-            help="Where the regulation is open, the way to read it (A11=strict); may be repeated.",
-        ),
-    ] = None,
-    strict: Annotated[
-        bool,
-        typer.Option("--strict", help="No assumptions (A25=undetermined), no layers of another edition (A43=strict)."),
-    ] = False,
-    determined_on: Annotated[
-        str | None,
-        typer.Option(metavar="DATE", help="A day to write into the record, which has no clock of its own."),
-    ] = None,
-    output: Annotated[
-        Path | None,
-        typer.Option("-o", "--output", metavar="FILE", help="Write to a file, whole or not at all."),
-    ] = None,
-    width: Annotated[
-        int | None, typer.Option(min=60, metavar="N", help="Columns of the report. [default: the terminal's]")
-    ] = None,
+    as_of: Annotated[_Text, _option(metavar="DATE", words="The day asked about (default: 2017-04-17).")] = None,
+    json: _Json = False,
+    explain: Annotated[bool, _option("--explain", words="Add the deciding clauses; not to JSON.")] = False,
+    pin: Annotated[_Text, _option(metavar="PIN", words="Parcel number; settles the municipality.")] = None,
+    municipality: Annotated[_Text, _option(metavar="NAME", words="Municipality, by name or code.")] = None,
+    crs: Annotated[_Text, _option(metavar="CODE", words="What coordinates are in: EPSG:3424.")] = None,
+    uncertainty_ft: Annotated[float, _option(metavar="FEET", words="How far off the place may be.")] = 0.0,
+    fact: Annotated[_Texts, _option(metavar="NAME=VALUE", words="A fact that no map shows; repeatable.")] = None,
+    facts_file: Annotated[Path | None, _option(metavar="YAML", words="Facts; --fact outranks it.")] = None,
+    reading: Annotated[_Texts, _option(metavar="ID=OPTION", words="A way to read (A11=strict); repeatable.")] = None,
+    strict: Annotated[bool, _option("--strict", words=_STRICT_WORDS)] = False,
+    determined_on: Annotated[_Text, _option(metavar="DATE", words="A day to write into the record.")] = None,
+    output: Annotated[Path | None, _option("-o", "--output", metavar="FILE", words="Write to a file.")] = None,
+    width: _Width = None,
 ) -> None:
     """Determine which incentive areas one site is in."""
     typed = " ".join(site or ())
@@ -350,21 +307,19 @@ def check(
         explained=explain and not json,
     )
     if strict:
-        _say(
-            "--strict: nothing is assumed (A25=undetermined), and layers of another edition do not count (A43=strict)."
-        )
+        _say(f"--strict: {_STRICT_WORDS}")
     if target is not None:
         _write(target, found.to_json() if json else _report_text(found, trees, width or _FILE_WIDTH))
         _say(f"Wrote the {'record' if json else 'report'} to {target}.")
     elif json:
         _print(found.to_json())
     else:
-        from grownj_geo.report import render
+        from grownj_geo.report import render  # noqa: PLC0415 - only where it is used
 
         render(found, _console(width), explanations=trees)
     if found.incomplete:
         _say(
-            "Incomplete: a layer that should be there could not be used, and what depends on it is undetermined. "
+            "Incomplete: a layer could not be used, and what depends on it is undetermined. "
             + " ".join(layer.problem for layer in found.layers if layer.problem)
         )
         raise typer.Exit(INCOMPLETE)
@@ -381,13 +336,13 @@ def _determine(
     explained: bool,
 ) -> tuple[Determination, dict[str, Explanation]]:
     """Locate and determine, or say in one paragraph why not."""
-    from dataclasses import replace
+    from dataclasses import replace  # noqa: PLC0415 - only where it is used
 
-    from grownj_geo.atlas import DEFAULT_AS_OF
-    from grownj_geo.determine import Directory, Engine
-    from grownj_geo.errors import FactError, OutsideNewJerseyError, RulebookError, SiteError
-    from grownj_geo.locate import locate
-    from grownj_geo.rulebook import load_rulebook
+    from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
+    from grownj_geo.determine import Directory, Engine  # noqa: PLC0415 - only where it is used
+    from grownj_geo.errors import FactError, OutsideNewJerseyError, RulebookError, SiteError  # noqa: PLC0415 - only where it is used
+    from grownj_geo.locate import locate  # noqa: PLC0415 - only where it is used
+    from grownj_geo.rulebook import load_rulebook  # noqa: PLC0415 - only where it is used
 
     rulebook = load_rulebook()
     atlas = _atlas(day or DEFAULT_AS_OF)
@@ -408,7 +363,7 @@ def _determine(
 
 
 def _trees(engine: Any, site: Site, found: Determination) -> dict[str, Explanation]:
-    from grownj_geo.explain import explain
+    from grownj_geo.explain import explain  # noqa: PLC0415 - only where it is used
 
     run = engine.run(site)
     return {finding.id: explain(run, finding.id, depth="compact") for finding in found.findings}
@@ -417,9 +372,9 @@ def _trees(engine: Any, site: Site, found: Determination) -> dict[str, Explanati
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of the record that `check --json` prints."""
-    import json
+    import json  # noqa: PLC0415 - only where it is used
 
-    from grownj_geo.determination import Determination
+    from grownj_geo.determination import Determination  # noqa: PLC0415 - only where it is used
 
     _print(json.dumps(Determination.model_json_schema(), indent=2, ensure_ascii=False) + "\n")
 
@@ -427,17 +382,17 @@ def schema() -> None:
 @layers_app.command("list", epilog=_EPILOG)
 def layers_list(
     *,
-    json: Annotated[bool, typer.Option("--json", help="Print the list as JSON, and nothing else.")] = False,
-    width: Annotated[int | None, typer.Option(min=60, metavar="N", help="Columns. [default: the terminal's]")] = None,
+    json: _Json = False,
+    width: _Width = None,
 ) -> None:
     """List every layer that is known: what ships, what is loaded, and what waits for the others."""
     rows = _layer_rows()
     if json:
-        from json import dumps
+        from json import dumps  # noqa: PLC0415 - only where it is used
 
         _print(dumps(rows, indent=2, ensure_ascii=False) + "\n")
     else:
-        from grownj_geo.report import render_layers
+        from grownj_geo.report import render_layers  # noqa: PLC0415 - only where it is used
 
         render_layers(rows, _console(width))
     unusable = [str(row["id"]) for row in rows if row["problem"]]
@@ -447,8 +402,8 @@ def layers_list(
 
 
 def _layer_rows() -> list[LayerRow]:
-    from grownj_geo.atlas import DEFAULT_AS_OF
-    from grownj_geo.rulebook import load_rulebook
+    from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
+    from grownj_geo.rulebook import load_rulebook  # noqa: PLC0415 - only where it is used
 
     atlas = _atlas(DEFAULT_AS_OF)
     needed: dict[str, list[str]] = {}
@@ -499,17 +454,19 @@ def _target(output: Path, typed: str, facts_file: Path | None) -> Path:
     """Return where to write, refused before any work is done where that cannot be."""
     try:
         target = output.resolve()
-        if target.is_dir():
-            _fail(f"--output {output} is a folder; expected a file's name. Add one, as in {output / 'site.txt'}.")
-        if target.exists() and not target.is_file():
-            _fail(f"--output {output} is no regular file; expected a file's name. Leave --output out to print.")
-        if not target.parent.is_dir():
-            _fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
-        sources = [Path(typed)] if typed else []
-        if target.exists() and any(s.exists() and s.samefile(target) for s in [*sources, *filter(None, [facts_file])]):
-            _fail(f"--output {output} is a file that is read; expected another name. Nothing was overwritten.")
-    except (OSError, ValueError, RuntimeError) as error:
+        is_folder, is_file, exists = target.is_dir(), target.is_file(), target.exists()
+        sources = [facts_file, Path(typed) if typed else None]
+        is_source = exists and any(s is not None and s.exists() and s.samefile(target) for s in sources)
+    except (OSError, ValueError) as error:
         _fail(f"--output {output} cannot be used: {error}. Expected a file's name; give another.")
+    if is_folder:
+        _fail(f"--output {output} is a folder; expected a file. Give its name, as in {output / 'site.txt'}.")
+    if exists and not is_file:
+        _fail(f"--output {output} is no regular file; expected one. Leave --output out to print.")
+    if is_source:
+        _fail(f"--output {output} is a file that is read; expected another. Nothing was overwritten.")
+    if not target.parent.is_dir():
+        _fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
     return target
 
 
@@ -527,11 +484,11 @@ def _write(target: Path, text: str) -> None:
 
 
 def _report_text(found: Determination, trees: dict[str, Explanation], width: int) -> str:
-    import io
+    import io  # noqa: PLC0415 - only where it is used
 
-    from rich.console import Console
+    from rich.console import Console  # noqa: PLC0415 - only where it is used
 
-    from grownj_geo.report import render
+    from grownj_geo.report import render  # noqa: PLC0415 - only where it is used
 
     page = io.StringIO()
     render(found, Console(file=page, width=width, color_system=None, force_terminal=False), explanations=trees)

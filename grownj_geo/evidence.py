@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from grownj_geo.designations import load_lists
 from grownj_geo.determination import Evidence, Interval
 from grownj_geo.evaluate import ANSWER, STRICT, Clause, Evaluation, Values
+from grownj_geo.facts import load_facts
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.nodes import (
     AllNode,
@@ -18,6 +19,7 @@ from grownj_geo.nodes import (
     DesignatedNode,
     InsideNode,
     MunicipalityInNode,
+    Node,
     NotNode,
     OverlapsNode,
     RatioNode,
@@ -144,11 +146,37 @@ def _evidence(clause: Clause, run: Evaluation) -> Evidence:
 
 
 def clause_label(clause: Clause, run: Evaluation) -> str:
-    """Return what a clause is called: its own label, its category's, or the name of its place."""
-    if clause.node.label:
-        return clause.node.label
+    """Return what a clause is called: by its own label, by what it names, or by its place in the rulebook."""
+    node = clause.node
+    if node.label:
+        return node.label
+    if isinstance(node, CategoryNode):
+        return run.bound.rulebook.category(node.category).label
     category_id, *steps = clause.path.split(".")
-    return run.bound.rulebook.category(category_id).label.lower() if not steps else steps[-1].replace("_", " ")
+    if not steps:
+        return run.bound.rulebook.category(category_id).label
+    return (
+        _named(node, run)
+        or (node.id or "").replace("_", " ")
+        or {"any": "one of these", "all": "all of these"}.get(clause.operator, "clause")
+    )
+
+
+def _named(node: Node, run: Evaluation) -> str:
+    """Return the name of what an unlabelled leaf asks about; empty for a joint clause."""
+    if isinstance(node, SiteFactNode):
+        return load_facts()[node.site_fact.name].label
+    if isinstance(node, DesignatedNode):
+        return f"among the {load_lists()[node.designated.list].label}"
+    if isinstance(node, UndeterminedNode):
+        return "a point left open"
+    if isinstance(node, InsideNode | OverlapsNode):
+        where: Where = node.inside if isinstance(node, InsideNode) else node.overlaps
+    elif isinstance(node, WithinNode | ShareOverNode):
+        where = node.within if isinstance(node, WithinNode) else node.share_over
+    else:
+        return ""
+    return run.leaves.atlas.manifests[where.layer].title
 
 
 def _code(leaves: Leaves) -> str:
@@ -177,6 +205,8 @@ def _layer_words(  # noqa: PLR0917 - all of it is asked, in order
     found["layer"] = where.layer
     measured = leaves.coverage(where)
     if measured is None:
+        if outcome is Outcome.NO:
+            found["status"] = manifest.extent.status
         return _unavailable_words(leaves, where.layer, outcome)
     found["edition"] = manifest.edition
     found["status"] = manifest.status

@@ -68,30 +68,33 @@ def explain(run: Evaluation, category_id: str, *, depth: Depth = "whole") -> Exp
 def _explain(clause: Clause, run: Evaluation, depth: Depth, seen: set[str]) -> Explanation:
     node = clause.node
     value = run.clause_values.get(clause.path)
-    outcome = None if value is None or not clause.counts else Outcome.of(int(value.outcomes[ANSWER, 0]))
+    counts = value is not None and clause.counts
+    outcome = Outcome.of(int(value.outcomes[ANSWER, 0])).value if value is not None and clause.counts else None
     notes = [n for n in (_dates(node.from_, node.until), _not_counted(clause, run), node.note) if n]
+    operator, citation, evidence = clause.operator, clause.citation, None
     children: tuple[Explanation, ...] = ()
-    evidence = None
     if isinstance(node, CategoryNode):
-        if node.category in seen:
+        # A clause that names a category takes the place of the category's own first clause.
+        if node.category in seen and counts:
             notes.append("explained above")
-        elif clause.counts:
+        elif counts:
             seen.add(node.category)
-            children = (_explain(run.bound.clauses[node.category], run, depth, seen),)
+            inner = _explain(run.bound.clauses[node.category], run, depth, seen)
+            operator, citation, evidence, children = inner.operator, inner.citation, inner.evidence, inner.clauses
     elif clause.children:
         children = tuple(
             _explain(child, run, depth, seen)
             for child in clause.children
             if depth == "whole" or _decides(clause, child, run)
         )
-    elif value is not None and clause.counts:
+    elif counts:
         evidence = evidence_of(clause, run)
     return Explanation(
         clause=clause.path,
         label=clause_label(clause, run),
-        operator=clause.operator,
-        citation=clause.citation,
-        outcome=None if outcome is None else outcome.value,
+        operator=operator,
+        citation=citation,
+        outcome=outcome,
         evidence=evidence,
         note="; ".join(notes) or None,
         readings=tuple(f"{r}={run.bound.readings[r]}" for r in dict.fromkeys((*node.when, *node.readings))),
@@ -141,8 +144,9 @@ def _lines(explanation: Explanation, level: int) -> list[str]:
     words = f": {explanation.evidence.words}" if explanation.evidence else ""
     joint = f" ({explanation.operator} of)" if explanation.operator in {"any", "all"} and explanation.clauses else ""
     note = f" [{explanation.note}]" if explanation.note else ""
+    readings = f" {{{', '.join(explanation.readings)}}}" if explanation.readings else ""
     cited = f" <{explanation.citation}>" if level == 0 or explanation.evidence else ""
-    lines = [f"{'  ' * level}{mark:>3}  {explanation.label}{joint}{words}{note}{cited}"]
+    lines = [f"{'  ' * level}{mark:>3}  {explanation.label}{joint}{words}{note}{readings}{cited}"]
     for child in explanation.clauses:
         lines += _lines(child, level + 1)
     return lines

@@ -319,10 +319,10 @@ def _margin_words(finding: Finding) -> str | None:
 
 
 def _sources(finding: Finding, loaded: Mapping[str, LayerRecord]) -> list[str]:
-    """Return the layers that were looked at, each once, with edition and with its status where that is weak."""
+    """Return the layers looked at, each once, with its edition, and its status where that is weak."""
     found: dict[str, Evidence] = {}
     for evidence in finding.evidence:
-        if evidence.layer in loaded and evidence.outcome == finding.outcome:
+        if evidence.layer is not None and evidence.layer in loaded and evidence.outcome == finding.outcome:
             found.setdefault(evidence.layer, evidence)
     words = []
     for layer_id, evidence in found.items():

@@ -44,9 +44,7 @@ def _columns(manifest: Manifest, rows: Sequence[Mapping[str, Any]]) -> dict[str,
         *(name for row in rows for name in row),
     }
     given: dict[str | None, str] = {manifest.bound_field: "exact", manifest.uncertainty_field: "0"}
-    columns = {
-        name: [row.get(name, given.get(name, "")) for row in rows] for name in sorted(n for n in names if n)
-    }
+    columns = {name: [row.get(name, given.get(name, "")) for row in rows] for name in sorted(n for n in names if n)}
     key = manifest.key_field
     if key is not None and not any(key in row for row in rows):
         columns[key] = [str(i) for i in range(len(rows))]
@@ -72,7 +70,7 @@ def draw(
 def stations(
     rows: Sequence[tuple[float, float, Mapping[str, Any]]], *, accuracy_ft: float = 0.0, **changes: Any
 ) -> Layer:
-    """Return a layer of stations: longitude, latitude, and what differs from a plain commuter rail station."""
+    """Return a layer of stations: place, and what differs from a plain commuter rail station."""
     manifest = manifest_of("transit_stations", accuracy_ft=accuracy_ft, **changes)
     plain = {
         "mode": "commuter_rail",
@@ -102,9 +100,7 @@ def around(lonlat: tuple[float, float], half: float) -> shapely.Polygon:
 
 def site(geometry: shapely.Geometry | None, *, uncertainty_ft: float = 0.0, **more: Any) -> Site:
     """Return a site from a geometry in EPSG:3424."""
-    return Site(
-        typed="drawn", located_by="drawn", geometry=geometry, uncertainty_ft=uncertainty_ft, **more
-    )
+    return Site(typed="drawn", located_by="drawn", geometry=geometry, uncertainty_ft=uncertainty_ft, **more)
 
 
 def points(xy: Iterable[tuple[float, float]]) -> list[Site]:

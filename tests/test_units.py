@@ -29,7 +29,7 @@ def test_the_survey_foot_is_two_parts_in_a_million_longer() -> None:
 
 
 def _new_jersey_by_hand(lon: float, lat: float) -> tuple[float, float]:
-    """Transverse Mercator of SPCS83 New Jersey (central meridian 74 30, 38 50, k 0.9999), by Snyder's series."""
+    """Transverse Mercator of SPCS83 New Jersey by Snyder's series: 74 30, 38 50, k 0.9999."""
     a, f = 6_378_137.0, 1 / 298.257222101
     e2 = f * (2 - f)
     ep2 = e2 / (1 - e2)
@@ -53,11 +53,7 @@ def _new_jersey_by_hand(lon: float, lat: float) -> tuple[float, float]:
         - meridian(lat0)
         + n
         * math.tan(phi)
-        * (
-            q**2 / 2
-            + (5 - t + 9 * c + 4 * c**2) * q**4 / 24
-            + (61 - 58 * t + t**2 + 600 * c - 330 * ep2) * q**6 / 720
-        )
+        * (q**2 / 2 + (5 - t + 9 * c + 4 * c**2) * q**4 / 24 + (61 - 58 * t + t**2 + 600 * c - 330 * ep2) * q**6 / 720)
     )
     return (x + x0) * 3937 / 1200, y * 3937 / 1200
 
@@ -100,7 +96,8 @@ def test_the_working_crs_comes_back_untouched() -> None:
 def test_state_plane_in_metres_is_rescaled() -> None:
     x, y = pyproj.Transformer.from_crs(4269, 32111, always_xy=True).transform(-74.1641, 40.7344)
     found = to_working_geometry(shapely.Point(x, y), crs="EPSG:32111")
-    assert (found.x, found.y) == pytest.approx(tuple(float(v) for v in to_working(-74.1641, 40.7344)), abs=1e-3)
+    wanted = tuple(float(v) for v in to_working(-74.1641, 40.7344))
+    assert (found.x, found.y) == pytest.approx(wanted, abs=1e-3)
 
 
 def test_a_38_mile_side_along_a_parallel_is_not_straight_in_feet() -> None:
@@ -109,8 +106,8 @@ def test_a_38_mile_side_along_a_parallel_is_not_straight_in_feet() -> None:
     straight = to_working_geometry(edge, densify=False)
     middle = shapely.Point(*(float(v) for v in to_working((-75.0 - 74.276) / 2, 40.3)))
     assert shapely.length(straight) / 5280 == pytest.approx(38.2, abs=0.2)
-    # The chord runs 600 ft south of the parallel here; the densified side follows it.
-    assert shapely.distance(middle, straight) > 500
+    # A chord L leaves the parallel by L * L * tan(latitude) / (8 R): 206 ft here. The densified side follows it.
+    assert shapely.distance(middle, straight) == pytest.approx(206, abs=2)
     assert shapely.distance(middle, curved) < 0.1
 
 
@@ -129,9 +126,7 @@ def test_sides_are_cut_to_about_500_ft_whatever_the_unit(crs: str) -> None:
     [(39.0, 6070.9), (41.0, 6073.0)],
 )
 def test_a_minute_of_latitude(lat: float, feet: float) -> None:
-    degree = (
-        111_132.954 - 559.822 * math.cos(2 * math.radians(lat)) + 1.175 * math.cos(4 * math.radians(lat))
-    )
+    degree = 111_132.954 - 559.822 * math.cos(2 * math.radians(lat)) + 1.175 * math.cos(4 * math.radians(lat))
     found = float(geodesic_ft(-74.5, lat - 1 / 120, -74.5, lat + 1 / 120))
     assert found == pytest.approx(degree / 60 / 0.3048, abs=0.05)
     assert found == pytest.approx(feet, abs=0.5)
