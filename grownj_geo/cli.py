@@ -17,15 +17,15 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence  # noqa: PLC0415 - only where it is used
+    from collections.abc import Iterable, Sequence
 
-    from rich.console import Console  # noqa: PLC0415 - only where it is used
+    from rich.console import Console
 
-    from grownj_geo.atlas import Atlas  # noqa: PLC0415 - only where it is used
-    from grownj_geo.determination import Determination  # noqa: PLC0415 - only where it is used
-    from grownj_geo.explain import Explanation  # noqa: PLC0415 - only where it is used
-    from grownj_geo.report import LayerRow  # noqa: PLC0415 - only where it is used
-    from grownj_geo.site import FactValue, Site  # noqa: PLC0415 - only where it is used
+    from grownj_geo.atlas import Atlas
+    from grownj_geo.determination import Determination
+    from grownj_geo.explain import Explanation
+    from grownj_geo.report import LayerRow
+    from grownj_geo.site import FactValue, Site
 
 __all__ = ["app", "main"]
 
@@ -57,7 +57,7 @@ _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
 class _Group(TyperGroup):
     """Says what is wrong with the options in one plain paragraph."""
 
-    def main(  # noqa: D102 - typer's own
+    def main(
         self,
         args: Sequence[str] | None = None,
         prog_name: str | None = None,
@@ -80,7 +80,7 @@ class _Group(TyperGroup):
 class _CheckCommand(TyperCommand):
     """Takes words that start with a minus sign and a digit as part of the site, not as options."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's or typer's own
         takes_value = {
             name
             for param in self.params
@@ -275,7 +275,7 @@ _Width = Annotated[int | None, _option(metavar="N", least=60, words="Columns (de
 
 @app.command(cls=_CheckCommand, epilog=_EPILOG)
 def check(
-    site: Annotated[_Texts, typer.Argument(metavar="[SITE]...", help=_SITE, show_default=False)] = None,
+    site: Annotated[_Texts, typer.Argument(metavar="SITE", help=_SITE, show_default=False)] = None,
     *,
     as_of: Annotated[_Text, _option(metavar="DATE", words="The day asked about (default: 2017-04-17).")] = None,
     json: _Json = False,
@@ -362,7 +362,7 @@ def _determine(
     return found, trees
 
 
-def _trees(engine: Any, site: Site, found: Determination) -> dict[str, Explanation]:
+def _trees(engine: Any, site: Site, found: Determination) -> dict[str, Explanation]:  # noqa: ANN401 - an Engine
     from grownj_geo.explain import explain  # noqa: PLC0415 - only where it is used
 
     run = engine.run(site)

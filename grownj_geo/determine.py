@@ -480,6 +480,14 @@ def _cautions(
     period = next((p for p in leaves.bound.rulebook.wording if p.from_ <= leaves.bound.as_of < p.until), None)
     if period is not None and not period.seen:
         cautions.append(period.words)
+    for layer_id, manifest in leaves.atlas.manifests.items():
+        if leaves.atlas.layer(layer_id) is not None and not manifest.covers(leaves.bound.as_of):
+            strict = leaves.bound.readings.get("A43") == "strict"
+            use = "it is left out (strict editions, A43)" if strict else "the nearest edition is used (A43)"
+            cautions.append(
+                f"{manifest.title}: the edition of {manifest.edition or 'unknown date'} does not cover "
+                f"{leaves.bound.as_of}; {use}."
+            )
     for layer in layers:
         if layer.status == "unusable":
             cautions.append(f"{layer.title} could not be used, and what depends on it is undetermined: {layer.problem}")

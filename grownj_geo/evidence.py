@@ -225,7 +225,7 @@ def _layer_words(  # noqa: PLR0917 - all of it is asked, in order
 
 
 def _record_coverage(leaves: Leaves, where: Where, measured: Coverage, found: dict[str, object]) -> None:
-    layer = leaves.atlas.layer(where.layer)
+    layer = leaves.layer(where.layer)
     found["share"] = interval(
         float(measured.share_low[0]), float(measured.share[0]), float(measured.share_high[0]), digits=6
     )
@@ -281,12 +281,12 @@ def _radius_words(
 
 
 def _feature_status(leaves: Leaves, layer_id: str, index: int) -> str:
-    layer = leaves.atlas.layer(layer_id)
+    layer = leaves.layer(layer_id)
     return "" if layer is None or index < 0 else layer.value("status", index)
 
 
 def _record_distance(leaves: Leaves, layer_id: str, measured: Distance, found: dict[str, object]) -> str:
-    layer = leaves.atlas.layer(layer_id)
+    layer = leaves.layer(layer_id)
     index = int(measured.feature[0])
     if layer is None or index < 0:
         return ""
@@ -345,7 +345,7 @@ def stated_words(value: FactValue) -> str:
 def _feature_words(leaves: Leaves, clause: Clause, outcome: Outcome, causes: Cause, found: dict[str, object]) -> str:
     node = clause.node
     assert isinstance(node, ContainsFeatureNode)  # noqa: S101 - the caller looked
-    layer = leaves.atlas.layer(node.contains_feature.layer)
+    layer = leaves.layer(node.contains_feature.layer)
     found["layer"] = node.contains_feature.layer
     if layer is None:
         return _unavailable_words(leaves, node.contains_feature.layer, outcome)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
 from functools import cached_property
@@ -23,7 +23,6 @@ from grownj_geo.nodes import (
     NodeBase,
     OverlapsNode,
     RatioNode,
-    ShareOver,
     ShareOverNode,
     SiteFact,
     SiteFactNode,
@@ -34,7 +33,7 @@ from grownj_geo.nodes import (
     WithinNode,
 )
 from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage, measure_distance
-from grownj_geo.outcomes import from_distances, from_land_shares, from_shares, without_slivers
+from grownj_geo.outcomes import from_distances, from_land_shares, from_shares, municipal, without_slivers
 from grownj_geo.place import UNKNOWN, Placement, PlacementKind, place_sites
 from grownj_geo.shares import share_within
 from grownj_geo.units import miles_to_ft
@@ -51,6 +50,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Leaves"]
 
+_HALF = 0.5
 _SIGN = {True: 1, False: -1, None: 0}
 _KIND_CAUSE = {
     PlacementKind.SEVERAL: Cause.PARTIAL,
@@ -118,11 +118,17 @@ class Leaves:
             self._constants[key] = Values(outcomes, None, np.full(self.n, int(cause), dtype=np.int32))
         return self._constants[key]
 
+    def layer(self, layer_id: str) -> Layer | None:
+        """Return a layer that can be used on the day; under strict editions (A43) only one that covers it."""
+        found = self.atlas.layer(layer_id)
+        strict = self.bound.readings.get("A43") == "strict"
+        return None if found is None or (strict and not found.manifest.covers(self.bound.as_of)) else found
+
     # -- layers ---------------------------------------------------------------------------------------
 
     def coverage(self, where: Where) -> Coverage | None:
         """Return what covers the sites, or None where the layer cannot be used."""
-        layer = self.atlas.layer(where.layer)
+        layer = self.layer(where.layer)
         if layer is None:
             return None
         key = _key(where)
@@ -132,7 +138,7 @@ class Leaves:
 
     def distance(self, where: Where) -> Distance | None:
         """Return how far the sites are from the features, or None where the layer cannot be used."""
-        layer = self.atlas.layer(where.layer)
+        layer = self.layer(where.layer)
         if layer is None:
             return None
         key = _key(where)
@@ -152,7 +158,7 @@ class Leaves:
         nearest = where.nearest if isinstance(where, Within) else None
         if nearest is None or layer.lonlat is None:
             return found
-        targets = self.atlas.layer(nearest.layer)
+        targets = self.layer(nearest.layer)
         if targets is None or targets.lonlat is None:
             return found[:0]
         to = targets.bounds[targets.select(nearest.selection, as_of=self.bound.as_of), :2]
@@ -213,7 +219,7 @@ class Leaves:
 
     def _without_figure(self, where: Where, values: Values) -> Values:
         """Make a no undetermined where a feature that may cover the site lacks a figure that is asked for."""
-        layer = self.atlas.layer(where.layer)
+        layer = self.layer(where.layer)
         if layer is not None and where.at_least:
             lacking = [
                 int(i)
@@ -241,25 +247,26 @@ class Leaves:
         found = self.distance(where)
         if found is None:
             return self._unavailable(where.layer)
-        if where.part == "any":
-            found = replace(found, far_low=found.near_low, far=found.near, far_high=found.near_high)
         radius = miles_to_ft(self.bound.figures[where.radius])
-        return self._located(from_distances(found, radius_ft=radius))
+        if self._partial == "majority" and where.part == "whole" and not self.sites.points[self.sites.placed].all():
+            return self._located(from_land_shares(self._shares_within(where, radius), more_than=_HALF))
+        partial = "any" if where.part == "any" else self._partial
+        return self._located(from_distances(found, radius_ft=radius, partial=partial))
 
     def _share_over(self, node: ShareOverNode) -> Values:
         where = node.share_over
-        layer = self.atlas.layer(where.layer)
-        if layer is None:
+        if self.layer(where.layer) is None:
             return self._unavailable(where.layer)
         radius = miles_to_ft(self.bound.figures[where.radius])
         least = self.bound.figures[where.share]
-        shares = self._shares_within(where, layer, radius)
+        shares = self._shares_within(where, radius)
         return self._located(from_land_shares(shares, more_than=least))
 
-    def _shares_within(self, where: ShareOver, layer: Layer, radius_ft: float) -> NDArray[np.float64]:
+    def _shares_within(self, where: Within, radius_ft: float) -> NDArray[np.float64]:
         """Return least, computed and greatest share of each site within a radius, shape (3, n)."""
         key = (_key(where), radius_ft)
-        if key not in self._shares:
+        layer = self.layer(where.layer)
+        if key not in self._shares and layer is not None:
             features = self.features(layer, where)
             shares = self._shares[key] = np.full((3, self.n), np.nan)
             for i in np.flatnonzero(self.sites.placed):
@@ -269,16 +276,14 @@ class Leaves:
                     features,
                     radius_ft=radius_ft,
                     uncertainty_ft=float(self.sites.uncertainty_ft[i]),
+                    joined=self.bound.readings.get("A47", "union") == "union",
                 )
         return self._shares[key]
 
     def share_of(self, node: ShareOverNode) -> tuple[float, float, float]:
-        """Return the first site's least, computed and greatest share for a clause."""
-        layer = self.atlas.layer(node.share_over.layer)
-        if layer is None:
-            return (np.nan, np.nan, np.nan)
+        """Return the first site's least, computed and greatest share for a clause whose layer is loaded."""
         radius = miles_to_ft(self.bound.figures[node.share_over.radius])
-        low, nominal, high = self._shares_within(node.share_over, layer, radius)[:, 0]
+        low, nominal, high = self._shares_within(node.share_over, radius)[:, 0]
         return float(low), float(nominal), float(high)
 
     # -- municipalities -------------------------------------------------------------------------------
@@ -318,11 +323,22 @@ class Leaves:
         values = table.astype(np.int8)[position]
         least = np.minimum.reduceat(values, place.starts)
         most = np.maximum.reduceat(values, place.starts)
-        answer = np.where(least == most, least, 0).astype(np.int8)
         first = values[place.starts]
         several, by_kind = self._kinds
+        answer = municipal(least, most, partial="undetermined")
+        if several.any() and self._partial in {"any", "all", "majority"}:
+            answer = np.where(several, self._of_parts(values, least, most), answer)
         leaning = np.where(answer != 0, answer, np.where(several, 0, first)).astype(np.int8)
         return answer, leaning, np.where(answer == 0, by_kind, 0).astype(np.int32)
+
+    def _of_parts(self, values: NDArray[np.int8], least: NDArray[np.int8], most: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the answer of sites that lie in several municipalities, as reading A3 says."""
+        if self._partial != "majority":
+            return municipal(least, most, partial=self._partial)
+        place = self.placement
+        whole = np.add.reduceat(np.nan_to_num(place.shares), place.starts)
+        inside = np.add.reduceat(np.where(values == 1, np.nan_to_num(place.shares), 0.0), place.starts)
+        return np.where(inside > _HALF * whole, 1, -1).astype(np.int8)
 
     def _municipal_values(self, test: Callable[[str], bool | None]) -> Values:
         answer, leaning, causes = self._municipal(test)
@@ -367,7 +383,7 @@ class Leaves:
 
     def _contains_feature(self, node: ContainsFeatureNode) -> Values:
         want = node.contains_feature
-        layer = self.atlas.layer(want.layer)
+        layer = self.layer(want.layer)
         if layer is None:
             return self._unavailable(want.layer)
         by_code: dict[str, int] = {}
@@ -385,7 +401,7 @@ class Leaves:
 
     def _find_features(self, node: ContainsFeatureNode) -> list[tuple[int, int]]:
         want = node.contains_feature
-        layer = self.atlas.layer(want.layer)
+        layer = self.layer(want.layer)
         if layer is None:
             return []
         indices = layer.select(want.selection, as_of=self.bound.as_of)

@@ -99,6 +99,11 @@ class Manifest(_Strict):
     status_note: str | None = None
     cautions: tuple[str, ...] = ()
 
+    def covers(self, day: date) -> bool:
+        """Return whether the edition holds on a day, as far as its validity is known."""
+        begun = self.valid_from is None or self.valid_from <= day
+        return begun and (self.valid_until is None or day < self.valid_until)
+
     @model_validator(mode="after")
     def _shipped_has_file(self) -> Manifest:
         if self.ships and not (self.file and self.sha256):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.observe import Coverage, Distance
 
-__all__ = ["SLIVER_SQFT", "from_distances", "from_land_shares", "from_shares", "without_slivers"]
+__all__ = ["SLIVER_SQFT", "from_distances", "from_land_shares", "from_shares", "municipal", "without_slivers"]
 
 SLIVER_SQFT = 100.0
 """Overlaps up to this are drawing noise, not ground."""
@@ -48,6 +48,15 @@ def from_shares(found: Coverage, *, partial: str) -> Values:
     return Values(_rows(answer, leaning), found.margin_ft.copy(), causes.astype(np.int32))
 
 
+def municipal(least: NDArray[np.int8], most: NDArray[np.int8], *, partial: str) -> NDArray[np.int8]:
+    """Return the answer of a test of several municipalities, from the least and greatest single answer."""
+    if partial == "any":
+        return most
+    if partial == "all":
+        return least
+    return np.where(least == most, least, 0).astype(np.int8)
+
+
 def without_slivers(found: Coverage, *, area_sqft: NDArray[np.float64]) -> Coverage:
     """Return the coverage with overlaps up to a drawing sliver taken as none."""
     # More than half of a site that is smaller than two slivers is no drawing noise.
@@ -60,12 +69,17 @@ def without_slivers(found: Coverage, *, area_sqft: NDArray[np.float64]) -> Cover
     )
 
 
-def from_distances(found: Distance, *, radius_ft: float) -> Values:
+def from_distances(found: Distance, *, radius_ft: float, partial: str = "undetermined") -> Values:
     """Return whether sites are within a radius: the farthest part must be in, or the nearest part out.
 
     A site at exactly the radius is in. The margin is that of the computed distance, or of the bound that
-    decides where only bounds are known.
+    decides where only bounds are known. A cut site is read as reading A3 says: ``"any"`` part in is in,
+    ``"all"`` of it must be; ``"majority"`` is a question of shares and stays undetermined here.
     """
+    if partial == "any":
+        found = replace(found, far_low=found.near_low, far=found.near, far_high=found.near_high)
+    elif partial == "all":
+        found = replace(found, near_low=found.far_low, near=found.far, near_high=found.far_high)
     sure, out = found.far_high <= radius_ft, found.near_low > radius_ft
     known = ~np.isnan(found.near)
     if out.all():  # the common case of one site, without the work of the others

@@ -43,6 +43,7 @@ _MOST_TYPED = 300
 _MOST_FACTS = 12
 _MOST_WAYS = 3
 _ACRE_SQFT = 43560
+_LIST_WIDTH = 80
 _ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|\x9b[0-?]*[ -/]*[@-~]")
 
 
@@ -447,16 +448,17 @@ def render_layers(rows: Iterable[LayerRow], console: Console) -> None:
         Where to.
     """
     page = _Page(console)
+    _columns(page, "Layer", "State", "Edition", "Accuracy", "Fingerprint")
     for row in rows:
         accuracy = f"{row['accuracy_ft']:,.0f} ft" if isinstance(row["accuracy_ft"], float) else "-"
-        fingerprint = str(row["sha256"] or "-")[:12]
-        ships = "ships" if row["ships"] else "does not ship"
-        page.put(
-            Text.assemble(
-                (str(row["id"]), "bold"),
-                f"  {ships}, {str(row['status']).upper() if row['problem'] else row['status']}"
-                f"  edition {row['edition'] or '-'}  accuracy {accuracy}  {fingerprint}",
-            )
+        status = "ships" if row["ships"] and row["status"] == "loaded" else str(row["status"])
+        _columns(
+            page,
+            str(row["id"]),
+            status.upper() if row["problem"] else status,
+            str(row["edition"] or "-"),
+            accuracy,
+            str(row["sha256"] or "-")[:12],
         )
         needed = row["needed_by"]
         details = [f"{row['title']}; {row['publisher']}"]
@@ -472,3 +474,11 @@ def render_layers(rows: Iterable[LayerRow], console: Console) -> None:
         for words in details:
             grid.add_row("", Text(plain(words)))
         page.put(grid)
+
+
+def _columns(page: _Page, *cells: str) -> None:
+    grid = Table.grid(padding=(0, 2, 0, 0))
+    for width in (31, 10, 10, 8, 12):
+        grid.add_column(width=width if page.width >= _LIST_WIDTH else None, overflow="fold")
+    grid.add_row(Text(cells[0], "bold"), *cells[1:])
+    page.put(grid)

@@ -57,10 +57,11 @@ def share_within(
     *,
     radius_ft: float,
     uncertainty_ft: float = 0.0,
+    joined: bool = True,
 ) -> tuple[float, float, float]:
     """Return the least, computed and greatest share of the site within the radius of any of some points.
 
-    The radii of several points are taken together (ambiguity A47). The points' own uncertainty and the
+    The radii of several points are taken together, or each alone (reading A47). The points' own uncertainty and the
     site's shorten the radius for the least share and lengthen it for the greatest.
 
     Parameters
@@ -71,6 +72,8 @@ def share_within(
         A layer of points, and the indices of those that count.
     radius_ft, uncertainty_ft
         International feet.
+    joined
+        Take the circles together; else the best single one counts.
     """
     if layer.lonlat is None or not len(features):
         return 0.0, 0.0, 0.0
@@ -95,7 +98,8 @@ def share_within(
             circles = [
                 geodesic_circle(float(to[k, 0]), float(to[k, 1]), float(r)) for k, r in enumerate(radii) if r > 0
             ]
-            shares.append(_share(site, shapely.union_all(circles)))
+            areas = [shapely.union_all(circles)] if joined else circles
+            shares.append(max(_share(site, area) for area in areas))
     return shares[0], shares[1], shares[2]
 
 

@@ -107,16 +107,11 @@ def sample_sites(atlas: Atlas, n: int) -> list[Site]:
         for i in rng.integers(0, len(municipalities), each)
     ]
     near = np.asarray(
-        [
-            shapely.Point(p.x + dx, p.y + dy)
-            for p, (dx, dy) in zip(edges, rng.normal(0, 40, (each, 2)), strict=True)
-        ],
+        [shapely.Point(p.x + dx, p.y + dy) for p, (dx, dy) in zip(edges, rng.normal(0, 40, (each, 2)), strict=True)],
         dtype=object,
     )
     rest = max(0, n - len(urban) - len(anywhere) - len(near))
-    lots = [
-        shapely.box(p.x - 60, p.y - 100, p.x + 60, p.y + 100) for p in _points(rng, new_jersey(atlas), rest)
-    ]
+    lots = [shapely.box(p.x - 60, p.y - 100, p.x + 60, p.y + 100) for p in _points(rng, new_jersey(atlas), rest)]
     everything = [*urban, *anywhere, *near, *lots]
     return [Site(typed=f"site {i}", located_by="sample", geometry=g) for i, g in enumerate(everything[:n])]
 
@@ -241,9 +236,7 @@ def measure_municipalities(atlas: Atlas, options: Options) -> dict[str, Any]:
     mine = [placement.codes[c] if c >= 0 else None for c in first]
     off = [k in {PlacementKind.OFFSHORE, PlacementKind.OUTSIDE} for k in placement.kinds]
     unequal = sum(
-        1
-        for a, b, o in zip(mine, codes, off, strict=True)
-        if (None if o else a) != (b if isinstance(b, str) else None)
+        1 for a, b, o in zip(mine, codes, off, strict=True) if (None if o else a) != (b if isinstance(b, str) else None)
     )
     return {
         "points": len(points),
@@ -382,17 +375,12 @@ def versions() -> dict[str, str]:
 def _show(title: str, figures: dict[str, Any]) -> None:
     print(f"\n{title}")
     for name, value in figures.items():
-        if isinstance(value, dict):
-            shown = ", ".join(f"{k} {_figure(v)}" for k, v in value.items())
-        else:
-            shown = _figure(value)
+        shown = ", ".join(f"{k} {_figure(v)}" for k, v in value.items()) if isinstance(value, dict) else _figure(value)
         print(f"  {name:<32} {shown}")
 
 
 def _figure(value: object) -> str:
-    return (
-        f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
-    )
+    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -38,9 +38,7 @@ def schema_text() -> str:
 def main() -> int:
     """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(description="Write the JSON Schema of a determination.")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; fail if the file is not up to date"
-    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if the file is not up to date")
     options = parser.parse_args()
     text = schema_text()
     found = SCHEMA.read_text(encoding="utf-8") if SCHEMA.is_file() else None
@@ -48,9 +46,7 @@ def main() -> int:
         print(f"{SCHEMA.name}: up to date")
         return 0
     if options.check:
-        print(
-            f"failed: {SCHEMA.name} is not what the code gives; run scripts/write_schema.py", file=sys.stderr
-        )
+        print(f"failed: {SCHEMA.name} is not what the code gives; run scripts/write_schema.py", file=sys.stderr)
         return 1
     SCHEMA.parent.mkdir(exist_ok=True)
     SCHEMA.write_text(text, encoding="utf-8", newline="\n")

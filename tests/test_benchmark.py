@@ -64,9 +64,7 @@ def test_sample_is_the_same_every_time(benchmark: ModuleType, atlas: gj.Atlas) -
     assert {s.is_point for s in first} == {True, False}
 
 
-def test_repeated_observations_give_the_answers_of_the_originals(
-    benchmark: ModuleType, atlas: gj.Atlas
-) -> None:
+def test_repeated_observations_give_the_answers_of_the_originals(benchmark: ModuleType, atlas: gj.Atlas) -> None:
     engine = gj.Engine(atlas, load_rulebook())
     seen = Leaves(engine.bound, atlas, SiteTable.of(benchmark.sample_sites(atlas, 9)))
     few = Evaluation(engine.bound, seen, keep=False)

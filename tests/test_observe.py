@@ -100,7 +100,7 @@ def test_1000_station_distances_agree_with_vincentys_formula(atlas: Atlas) -> No
     to = layer.lonlat
     table = _vincenty_ft(lon[:, None], lat[:, None], to[None, :, 0], to[None, :, 1])
     true = table.min(axis=1)
-    assert 300 < np.count_nonzero(true < 5280)
+    assert np.count_nonzero(true < 5280) > 300
     assert (np.abs(found.near - true) <= _allowed(true)).all()
     assert found.feature.tolist() == table.argmin(axis=1).tolist()
     # The interval is that of the nearest station once each station's own uncertainty is allowed for.
@@ -132,7 +132,9 @@ def test_1000_distances_to_the_terminals_agree_with_vincentys_formula(atlas: Atl
     lon, lat, _ = GEOD.fwd(np.full(500, CAMDEN[0]), np.full(500, CAMDEN[1]), azimuth, away)
     lon, lat = np.r_[lon, rng.uniform(-75.6, -74.0, 500)], np.r_[lat, rng.uniform(39.0, 40.8, 500)]
     by_bound = {
-        bound: np.min([_outline_ft(layer.geometry(i), lon, lat) for i in range(8) if layer.bound(i) == bound], axis=0)
+        bound: np.min(
+            [_outline_ft(layer.geometry(i), lon, lat) for i in range(8) if layer.columns["bound"][i] == bound], axis=0
+        )
         for bound in ("inner", "outer")
     }
     found = measure_distance(layer, _every(layer), _table(lon, lat))
@@ -173,7 +175,7 @@ def test_the_shipped_terminals_answer_by_their_bounds(atlas: Atlas) -> None:
     assert layer is not None
     away = np.arange(14.0, 17.0, 0.05) * 1609.344
     lon, lat, _ = GEOD.fwd(*(np.full(len(away), v) for v in (*CAMDEN, 50.0)), away)
-    near = {b: [i for i in range(8) if layer.bound(i) == b] for b in ("inner", "outer")}
+    near = {b: [i for i in range(8) if layer.columns["bound"][i] == b] for b in ("inner", "outer")}
     bounds = {b: np.min([_outline_ft(layer.geometry(i), lon, lat) for i in n], axis=0) for b, n in near.items()}
     expected = np.where(bounds["inner"] + 3.3 <= RING_FT, 1, np.where(bounds["outer"] - 3.3 > RING_FT, -1, 0))
     found = _values([], [site(shapely.Point(*map(float, to_working(*p)))) for p in zip(lon, lat, strict=True)],
@@ -247,7 +249,7 @@ def test_the_union_of_adjacent_ground_has_no_inner_line() -> None:
 def test_many_features_give_what_few_give() -> None:
     rng = np.random.default_rng(9)
     grid = [square(X + 700 * i, Y + 700 * j, 600) for i in range(4) for j in range(4)]
-    places = [*points(rng.uniform(0, 3000, (60, 2)) + (X, Y))]
+    places = [*points(rng.uniform(0, 3000, (60, 2)) + np.array([X, Y]))]
     places += [site(square(X + a, Y + b, 150)) for a, b in rng.uniform(0, 2800, (60, 2))]
     many = _cover(grid, places, accuracy_ft=20)
     one = _cover([shapely.MultiPolygon(grid)], places, accuracy_ft=20)

@@ -82,7 +82,5 @@ def test_a_fourth_answer_is_refused(record: dict[str, Any], schema: dict[str, An
     assert refused(record, schema)
 
 
-def test_a_field_that_the_schema_does_not_know_is_refused(
-    record: dict[str, Any], schema: dict[str, Any]
-) -> None:
+def test_a_field_that_the_schema_does_not_know_is_refused(record: dict[str, Any], schema: dict[str, Any]) -> None:
     assert refused(record | {"clock": "12:00"}, schema)
