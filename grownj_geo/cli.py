@@ -342,6 +342,7 @@ def _determine(
     from grownj_geo.determine import Directory, Engine  # noqa: PLC0415 - only where it is used
     from grownj_geo.errors import FactError, OutsideNewJerseyError, RulebookError, SiteError  # noqa: PLC0415 - only where it is used
     from grownj_geo.locate import locate  # noqa: PLC0415 - only where it is used
+    from grownj_geo.pins import looks_like_pin  # noqa: PLC0415 - only where it is used
     from grownj_geo.rulebook import load_rulebook  # noqa: PLC0415 - only where it is used
 
     rulebook = load_rulebook()
@@ -355,7 +356,8 @@ def _determine(
     except OutsideNewJerseyError as error:
         _fail(str(error), OUTSIDE)
     except (SiteError, FactError, RulebookError) as error:
-        if isinstance(error, SiteError) and not atlas.municipal_names:
+        by_code = place["pin"] or place["municipality"] or looks_like_pin(typed)
+        if isinstance(error, SiteError) and by_code and not atlas.municipal_names:
             problems = "; ".join(p for layer_id in atlas.manifests if (p := atlas.state(layer_id).problem))
             _fail(f"{error} No list of municipalities could be used: {problems}", INCOMPLETE)
         _fail(str(error))

@@ -120,7 +120,7 @@ def _evidence(clause: Clause, run: Evaluation) -> Evidence:
     elif isinstance(node, ContainsFeatureNode):
         words = _feature_words(leaves, clause, outcome, causes, found)
     elif isinstance(node, CountyInNode):
-        county = leaves.county(_code(leaves)) if _code(leaves) else ""
+        county = leaves.membership.county(_code(leaves)) if _code(leaves) else ""
         words = f"{county} County" if county else "county not known"
     elif isinstance(node, MunicipalityInNode):
         words = place_words(leaves)
@@ -187,7 +187,7 @@ def _code(leaves: Leaves) -> str:
 def place_words(leaves: Leaves) -> str:
     """Return the site's municipality in words."""
     place = leaves.placement
-    names = [leaves.municipality(code) for code in place.codes_of(0)]
+    names = [leaves.membership.name(code) for code in place.codes_of(0)]
     if not names:
         return "municipality not known"
     kind = place.kinds[0]
@@ -239,7 +239,7 @@ def _unavailable_words(leaves: Leaves, layer_id: str, outcome: Outcome) -> str:
     if state.status == "unusable":
         return f"{state.manifest.title} could not be used: {state.problem}"
     if outcome is Outcome.NO:
-        county = leaves.county(_code(leaves))
+        county = leaves.membership.county(_code(leaves))
         return f"{state.manifest.title} cannot lie here ({place_words(leaves)}{f', {county} County' if county else ''})"
     return f"{state.manifest.title} not loaded"
 
@@ -298,7 +298,7 @@ def _record_distance(leaves: Leaves, layer_id: str, measured: Distance, found: d
 def _list_words(leaves: Leaves, node: DesignatedNode, causes: Cause, found: dict[str, object]) -> str:
     name = load_lists()[node.designated.list].label
     found["layer"] = "designations"
-    listed = leaves.listings(node.designated.list)
+    listed = leaves.membership.listings(node.designated.list)
     if listed is None:
         return _unavailable_words(leaves, "designations", Outcome.UNDETERMINED)
     rows = [listed.get(code) for code in leaves.placement.codes_of(0)]

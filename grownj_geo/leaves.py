@@ -5,15 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import shapely
 
-from grownj_geo.designations import Listing, listing_holds, listings, load_lists
+from grownj_geo.designations import listing_holds, load_lists
 from grownj_geo.evaluate import ANSWER, BoundRulebook, Clause, Evaluation, Values, day_reached
 from grownj_geo.logic import Cause
+from grownj_geo.membership import SIGN, Membership
 from grownj_geo.nodes import (
     ContainsFeatureNode,
     CountyInNode,
@@ -33,8 +33,8 @@ from grownj_geo.nodes import (
     WithinNode,
 )
 from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage, measure_distance
-from grownj_geo.outcomes import from_distances, from_land_shares, from_shares, municipal, without_slivers
-from grownj_geo.place import UNKNOWN, Placement, PlacementKind, place_sites
+from grownj_geo.outcomes import from_distances, from_land_shares, from_shares, without_slivers
+from grownj_geo.place import Placement, place_sites
 from grownj_geo.shares import share_within
 from grownj_geo.units import miles_to_ft
 
@@ -51,14 +51,6 @@ if TYPE_CHECKING:
 __all__ = ["Leaves"]
 
 _HALF = 0.5
-_SIGN = {True: 1, False: -1, None: 0}
-_KIND_CAUSE = {
-    PlacementKind.SEVERAL: Cause.PARTIAL,
-    PlacementKind.UNCERTAIN: Cause.MUNICIPALITY_UNCERTAIN,
-    PlacementKind.OFFSHORE: Cause.MUNICIPALITY_UNCERTAIN,
-    PlacementKind.OUTSIDE: Cause.MUNICIPALITY_UNCERTAIN,
-    PlacementKind.UNKNOWN: Cause.LAYER_UNUSABLE,
-}
 
 
 @dataclass
@@ -84,6 +76,7 @@ class Leaves:
     sites: SiteTable
     facts: Mapping[str, Sequence[FactValue | None]] = field(default_factory=dict)
     placement: Placement = field(init=False)
+    membership: Membership = field(init=False)
     coverages: dict[Hashable, Coverage] = field(default_factory=dict)
     distances: dict[Hashable, Distance] = field(default_factory=dict)
     feature_cache: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
@@ -91,11 +84,11 @@ class Leaves:
     _values: dict[str, Values] = field(default_factory=dict)
     _absent: dict[str, Values] = field(default_factory=dict)
     _shares: dict[Hashable, NDArray[np.float64]] = field(default_factory=dict)
-    _lists: dict[str, dict[str, Listing] | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Place the sites in their municipalities first: lists and extents need that."""
         self.placement = place_sites(self.atlas, self.sites)
+        self.membership = Membership(self.atlas, self.placement, self._partial)
 
     @property
     def n(self) -> int:
@@ -185,16 +178,16 @@ class Leaves:
             return self._outside_extent(self.atlas.manifests[extent.within])
         places: Container[str] | None = extent.counties or extent.municipalities
         if extent.designation is not None:
-            places = self.listings(extent.designation)
+            places = self.membership.listings(extent.designation)
         if places is None:
             return np.zeros(self.n, dtype=bool)
         by_county = extent.counties is not None
 
         def test(code: str) -> bool | None:
-            name = self.county(code) if by_county else code
+            name = self.membership.county(code) if by_county else code
             return name in places if name else None
 
-        return np.asarray(self._municipal(test)[0] == -1)
+        return np.asarray(self.membership.answer(test)[0] == -1)
 
     @property
     def _partial(self) -> str:
@@ -288,75 +281,13 @@ class Leaves:
 
     # -- municipalities -------------------------------------------------------------------------------
 
-    def county(self, mun_code: str) -> str:
-        """Return the county's name of a municipal code, from the code's first two digits."""
-        return self.atlas.county_names.get(mun_code[:2], "")
-
-    @cached_property
-    def _asked(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The municipalities that any site may be in, each once, and where each candidate is among them."""
-        asked, position = np.unique(self.placement.candidates, return_inverse=True)
-        return asked, position
-
-    @cached_property
-    def _kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-        """Which sites lie in several municipalities, and why a municipal test may be undetermined."""
-        kinds = self.placement.kinds
-        return (
-            np.array([kind is PlacementKind.SEVERAL for kind in kinds]),
-            np.array([int(_KIND_CAUSE.get(kind, Cause.LIST_UNKNOWN)) for kind in kinds], dtype=np.int32),
-        )
-
-    def municipality(self, mun_code: str) -> str:
-        """Return a municipality's name, or its code where no layer tells the name."""
-        return self.atlas.municipal_names.get(mun_code, (mun_code, ""))[0]
-
-    def _municipal(
-        self, test: Callable[[str], bool | None]
-    ) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int32]]:
-        """Return answer, leaning and causes of a test of the site's municipality."""
-        place = self.placement
-        asked, position = self._asked
-        table = np.array(
-            [_SIGN[test(place.codes[c])] if c >= 0 else _SIGN[None if c == UNKNOWN else False] for c in asked]
-        )
-        values = table.astype(np.int8)[position]
-        least = np.minimum.reduceat(values, place.starts)
-        most = np.maximum.reduceat(values, place.starts)
-        first = values[place.starts]
-        several, by_kind = self._kinds
-        answer = municipal(least, most, partial="undetermined")
-        if several.any() and self._partial in {"any", "all", "majority"}:
-            answer = np.where(several, self._of_parts(values, least, most), answer)
-        leaning = np.where(answer != 0, answer, np.where(several, 0, first)).astype(np.int8)
-        return answer, leaning, np.where(answer == 0, by_kind, 0).astype(np.int32)
-
-    def _of_parts(self, values: NDArray[np.int8], least: NDArray[np.int8], most: NDArray[np.int8]) -> NDArray[np.int8]:
-        """Return the answer of sites that lie in several municipalities, as reading A3 says."""
-        if self._partial != "majority":
-            return municipal(least, most, partial=self._partial)
-        place = self.placement
-        whole = np.add.reduceat(np.nan_to_num(place.shares), place.starts)
-        inside = np.add.reduceat(np.where(values == 1, np.nan_to_num(place.shares), 0.0), place.starts)
-        return np.where(inside > _HALF * whole, 1, -1).astype(np.int8)
-
     def _municipal_values(self, test: Callable[[str], bool | None]) -> Values:
-        answer, leaning, causes = self._municipal(test)
-        # Off the shore no municipality's list or county decides, even where all candidates agree (A32).
-        adrift = np.array([kind is PlacementKind.OFFSHORE for kind in self.placement.kinds])
-        answer = np.where(adrift, 0, answer).astype(np.int8)
-        causes = np.where(adrift, int(Cause.MUNICIPALITY_UNCERTAIN), causes).astype(np.int32)
+        answer, leaning, causes = self.membership.answer(test)
         return Values(np.stack([answer, leaning, answer]), None, causes)
-
-    def listings(self, name: str) -> dict[str, Listing] | None:
-        """Return the rows of one list by municipal code, or None where the table cannot be used."""
-        if name not in self._lists:
-            self._lists[name] = listings(self.atlas, name)
-        return self._lists[name]
 
     def _designated(self, node: DesignatedNode) -> Values:
         wanted = node.designated
-        listed = self.listings(wanted.list)
+        listed = self.membership.listings(wanted.list)
         if listed is None:
             return self._constant(0, Cause.LAYER_UNUSABLE, 0, 0)
         absent = False if load_lists()[wanted.list].complete else None
@@ -376,7 +307,7 @@ class Leaves:
         counties = self.bound.lists[node.county_in]
 
         def test(code: str) -> bool | None:
-            name = self.county(code)
+            name = self.membership.county(code)
             return name in counties if name else None
 
         return self._municipal_values(test)
@@ -452,7 +383,7 @@ class Leaves:
 
     def _unstated(self, fact: SiteFact) -> Values:
         """Return what a fact comes to before anybody states it: a layer's word, an assumption, or nothing."""
-        leaning = _SIGN[fact.leans]
+        leaning = SIGN[fact.leans]
         assumed = 0
         if fact.assume is not None and self.bound.readings.get(fact.assume.reading) == fact.assume.option:
             assumed = 1 if fact.assume.value == (fact.is_ if isinstance(fact.is_, bool) else True) else -1
@@ -506,7 +437,7 @@ class Leaves:
         return values
 
     def _undetermined(self, node: UndeterminedNode) -> Values:
-        return self._constant(0, Cause[node.undetermined.cause.upper()], _SIGN[node.undetermined.leans], 0)
+        return self._constant(0, Cause[node.undetermined.cause.upper()], SIGN[node.undetermined.leans], 0)
 
     _handlers: ClassVar[dict[type[NodeBase], Callable[[Leaves, Any], Values]]] = {
         InsideNode: _inside,

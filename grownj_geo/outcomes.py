@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.observe import Coverage, Distance
 
-__all__ = ["SLIVER_SQFT", "from_distances", "from_land_shares", "from_shares", "municipal", "without_slivers"]
+__all__ = ["SLIVER_SQFT", "from_distances", "from_land_shares", "from_shares", "without_slivers"]
 
 SLIVER_SQFT = 100.0
 """Overlaps up to this are drawing noise, not ground."""
@@ -46,15 +46,6 @@ def from_shares(found: Coverage, *, partial: str) -> Values:
     leaning = np.where(answer != 0, answer, np.where(cut | np.isnan(nominal), 0, np.where(leans, 1, -1)))
     causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0)
     return Values(_rows(answer, leaning), found.margin_ft.copy(), causes.astype(np.int32))
-
-
-def municipal(least: NDArray[np.int8], most: NDArray[np.int8], *, partial: str) -> NDArray[np.int8]:
-    """Return the answer of a test of several municipalities, from the least and greatest single answer."""
-    if partial == "any":
-        return most
-    if partial == "all":
-        return least
-    return np.where(least == most, least, 0).astype(np.int8)
 
 
 def without_slivers(found: Coverage, *, area_sqft: NDArray[np.float64]) -> Coverage:

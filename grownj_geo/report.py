@@ -42,6 +42,7 @@ _SAME_WHY_LENGTH = 60
 _MOST_TYPED = 300
 _MOST_FACTS = 12
 _MOST_WAYS = 3
+_MOST_WAITING = 4
 _ACRE_SQFT = 43560
 _LIST_WIDTH = 80
 _ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|\x9b[0-?]*[ -/]*[@-~]")
@@ -382,7 +383,9 @@ def _not_checked(d: Determination, page: _Page) -> None:
     page.heading("NOT CHECKED (layers that are not loaded)")
     grid = Table.grid(padding=(0, 1))
     for missing in d.not_checked:
-        waiting = "; ".join(labels.get(name, name) for name in missing.findings)
+        names = [labels.get(name, name) for name in missing.findings]
+        rest = len(names) - _MOST_WAITING
+        waiting = "; ".join(names[:_MOST_WAITING]) + (f"; and {rest} more" if rest > 0 else "")
         grid.add_row(
             "-",
             Text.assemble(

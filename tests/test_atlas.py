@@ -92,7 +92,7 @@ MUST_STAY = {
         ("Newark", "transit_oriented_development"),
         ("Newark", "port_of_new_york_district"),
         ("Newark", "southern_eight"),
-        ("airport", "qualified_incentive_area"),
+        ("airport", "aviation_district"),
     },
     "municipalities.parquet": {
         ("Newark", "port_of_new_york_district"),

@@ -1,0 +1,113 @@
+"""Tests of the municipality a site is in: lists and counties, where it is certain, cut, uncertain or unknown."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grownj_geo.designations import Listing, listings
+from grownj_geo.logic import Cause
+from grownj_geo.place import UNKNOWN, Placement, PlacementKind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.atlas import Atlas
+
+__all__ = ["SIGN", "Membership"]
+
+SIGN = {True: 1, False: -1, None: 0}
+"""Outcome of a test that may not be decided."""
+
+_HALF = 0.5
+_KIND_CAUSE = {
+    PlacementKind.SEVERAL: Cause.PARTIAL,
+    PlacementKind.UNCERTAIN: Cause.MUNICIPALITY_UNCERTAIN,
+    PlacementKind.OFFSHORE: Cause.MUNICIPALITY_UNCERTAIN,
+    PlacementKind.OUTSIDE: Cause.MUNICIPALITY_UNCERTAIN,
+    PlacementKind.UNKNOWN: Cause.LAYER_UNUSABLE,
+}
+
+
+class Membership:
+    """The municipalities of n sites, ready to be tested.
+
+    Parameters
+    ----------
+    atlas
+        Its lists and names are used.
+    placement
+        In which municipalities the sites are.
+    partial
+        How a site in several municipalities is read (reading A3).
+    """
+
+    def __init__(self, atlas: Atlas, placement: Placement, partial: str) -> None:
+        self.atlas = atlas
+        self.placement = placement
+        self._partial = partial
+        self._lists: dict[str, dict[str, Listing] | None] = {}
+
+    def county(self, mun_code: str) -> str:
+        """Return the county's name of a municipal code, from the code's first two digits."""
+        return self.atlas.county_names.get(mun_code[:2], "")
+
+    @cached_property
+    def _asked(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The municipalities that any site may be in, each once, and where each candidate is among them."""
+        asked, position = np.unique(self.placement.candidates, return_inverse=True)
+        return asked, position
+
+    @cached_property
+    def _kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+        """Which sites lie in several municipalities, and why a municipal test may be undetermined."""
+        kinds = self.placement.kinds
+        return (
+            np.array([kind is PlacementKind.SEVERAL for kind in kinds]),
+            np.array([int(_KIND_CAUSE.get(kind, Cause.LIST_UNKNOWN)) for kind in kinds], dtype=np.int32),
+        )
+
+    def name(self, mun_code: str) -> str:
+        """Return a municipality's name, or its code where no layer tells the name."""
+        return self.atlas.municipal_names.get(mun_code, (mun_code, ""))[0]
+
+    def answer(
+        self, test: Callable[[str], bool | None]
+    ) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int32]]:
+        """Return answer, leaning and causes of a test of the site's municipality."""
+        place = self.placement
+        asked, position = self._asked
+        table = np.array(
+            [SIGN[test(place.codes[c])] if c >= 0 else SIGN[None if c == UNKNOWN else False] for c in asked]
+        )
+        values = table.astype(np.int8)[position]
+        least = np.minimum.reduceat(values, place.starts)
+        most = np.maximum.reduceat(values, place.starts)
+        first = values[place.starts]
+        several, by_kind = self._kinds
+        answer = np.where(least == most, least, 0).astype(np.int8)
+        if several.any() and self._partial != "undetermined":
+            answer = np.where(several, self._of_parts(values, least, most), answer)
+        leaning = np.where(answer != 0, answer, np.where(several, 0, first)).astype(np.int8)
+        return answer, leaning, np.where(answer == 0, by_kind, 0).astype(np.int32)
+
+    def _of_parts(self, values: NDArray[np.int8], least: NDArray[np.int8], most: NDArray[np.int8]) -> NDArray[np.int8]:
+        """Return the answer of sites that lie in several municipalities, as reading A3 says."""
+        if self._partial == "any":
+            return most
+        if self._partial == "all":
+            return least
+        place = self.placement
+        whole = np.add.reduceat(np.nan_to_num(place.shares), place.starts)
+        inside = np.add.reduceat(np.where(values == 1, np.nan_to_num(place.shares), 0.0), place.starts)
+        return np.where(inside > _HALF * whole, 1, -1).astype(np.int8)
+
+    def listings(self, name: str) -> dict[str, Listing] | None:
+        """Return the rows of one list by municipal code, or None where the table cannot be used."""
+        if name not in self._lists:
+            self._lists[name] = listings(self.atlas, name)
+        return self._lists[name]
