@@ -39,6 +39,7 @@ __all__ = [
     "Where",
     "Within",
     "WithinNode",
+    "asked_categories",
     "children_of",
     "operator_of",
 ]
@@ -387,3 +388,18 @@ def children_of(node: NodeBase) -> tuple[Node, ...]:
     if isinstance(node, AllNode):
         return node.all
     return (node.not_,) if isinstance(node, NotNode) else ()
+
+
+def asked_categories(node: Node) -> list[str]:
+    """Return the categories that a clause, or any clause inside it, asks for.
+
+    Examples
+    --------
+    >>> asked_categories(CategoryNode(category="port_district"))
+    ['port_district']
+    """
+    if isinstance(node, CategoryNode):
+        return [node.category]
+    if isinstance(node, ContainsFeatureNode):
+        return [node.contains_feature.at_feature] if node.contains_feature.at_feature else []
+    return [category for child in children_of(node) for category in asked_categories(child)]

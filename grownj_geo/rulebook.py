@@ -17,7 +17,7 @@ from pydantic import Field, ValidationError
 
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import Status
-from grownj_geo.nodes import OPERATORS, AmbiguityId, Name, Node, Strict
+from grownj_geo.nodes import OPERATORS, AmbiguityId, Name, Node, Strict, asked_categories
 from grownj_geo.readings import nearest_name
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "Tier",
     "load_rulebook",
     "read_rulebook",
+    "shipped_rulebooks",
 ]
 
 
@@ -113,6 +114,8 @@ class Rulebook(Strict):
     ----------
     first_day, last_day
         The days that the rulebook covers, both included.
+    uses
+        Categories taken from shipped rulebooks, by the rulebook's id; what they ask for comes with them.
     """
 
     FORMAT: ClassVar[int] = 1
@@ -126,6 +129,7 @@ class Rulebook(Strict):
     last_day: date
     outside_days: str
     wording: tuple[WordingPeriod, ...] = ()
+    uses: dict[str, tuple[Name, ...]] = Field(default_factory=dict)
     parameters: dict[Name, Parameter] = Field(default_factory=dict)
     categories: Annotated[tuple[Category, ...], Field(min_length=1)]
     tiers: tuple[Tier, ...] = ()
@@ -183,8 +187,30 @@ def read_rulebook(content: bytes | str, *, name: str) -> Rulebook:
     except ValidationError as error:
         lines = [f"  {_place(raw, e['loc'])}: {e['msg']}" for e in error.errors()]
         raise RulebookError(f"{name} does not follow the rulebook format:\n" + "\n".join(lines)) from error
+    book = _with_used(book, name)
     check_rulebook(book, name=name)
     return book
+
+
+def _with_used(book: Rulebook, name: str) -> Rulebook:
+    """Add the categories that a rulebook takes from shipped ones, and the parameters that these name."""
+    categories = {category.id: category for category in book.categories}
+    parameters = dict(book.parameters)
+    for source_id, wanted in book.uses.items():
+        if source_id == book.id:
+            raise RulebookError(f"{name}: uses > {source_id}: a rulebook cannot use itself.")
+        source = load_rulebook(source_id)
+        waiting = list(wanted)
+        while waiting:
+            category_id = waiting.pop()
+            if category_id in categories:
+                continue
+            category = source.category(category_id)
+            # What was taken over is a ground here: the rulebook answers for its own categories.
+            categories[category_id] = category.model_copy(update={"kind": "ground"})
+            waiting += asked_categories(category.rule)
+        parameters = {**source.parameters, **parameters}
+    return book.model_copy(update={"categories": tuple(categories.values()), "parameters": parameters})
 
 
 def _place(raw: Any, loc: tuple[int | str, ...]) -> str:  # noqa: ANN401 - whatever YAML holds
@@ -203,6 +229,19 @@ def _place(raw: Any, loc: tuple[int | str, ...]) -> str:  # noqa: ANN401 - whate
     return " > ".join(words) or "top level"
 
 
+def shipped_rulebooks() -> list[str]:
+    """Return the ids of the rulebooks that ship, `grow-nj` first.
+
+    Examples
+    --------
+    >>> shipped_rulebooks()[0]
+    'grow-nj'
+    """
+    folder = resources.files("grownj_geo") / "rules" / "books"
+    names = sorted(path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml"))
+    return sorted(names, key=lambda name: (name != "grow-nj", name))
+
+
 @lru_cache(maxsize=8)
 def load_rulebook(rulebook_id: str = "grow-nj") -> Rulebook:
     """Return a shipped rulebook.
@@ -217,7 +256,9 @@ def load_rulebook(rulebook_id: str = "grow-nj") -> Rulebook:
     >>> load_rulebook("grow-nj").id
     'grow-nj'
     """
-    path = resources.files("grownj_geo") / "rules" / f"{Path(rulebook_id).name}.yaml"
+    path = resources.files("grownj_geo") / "rules" / "books" / f"{Path(rulebook_id).name}.yaml"
     if not path.is_file():
-        raise RulebookError(f"There is no shipped rulebook {rulebook_id!r}; there is 'grow-nj'.")
+        raise RulebookError(
+            f"There is no shipped rulebook {rulebook_id!r}. {nearest_name(rulebook_id, shipped_rulebooks())}"
+        )
     return read_rulebook(path.read_bytes(), name=path.name)

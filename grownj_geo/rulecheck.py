@@ -22,6 +22,7 @@ from grownj_geo.nodes import (
     SiteFactNode,
     Where,
     WithinNode,
+    asked_categories,
     children_of,
 )
 from grownj_geo.readings import load_readings, nearest_name
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["check_rulebook"]
 
 _RADIUS_UNITS = frozenset({"mile"})
-_UNIT_WORDS = {"sqft": "square feet", "count": "jobs"}
+_UNIT_WORDS = {"sqft": ("square feet",), "count": ("jobs", "persons")}
 _NUMBER_UNITS = frozenset({"share", "count", "sqft", "percent", "feet", "months", "dollars"})
 
 
@@ -144,7 +145,7 @@ def _fact_problems(book: Rulebook, place: str, node: SiteFactNode) -> Iterator[s
 
 def _same_unit(fact_unit: str, parameter_unit: str) -> bool:
     """Compare a fact's unit, in words, with a parameter's: "percent of the retail facility" is percent."""
-    return fact_unit.startswith(_UNIT_WORDS.get(parameter_unit, parameter_unit))
+    return fact_unit.startswith(_UNIT_WORDS.get(parameter_unit, (parameter_unit,)))
 
 
 def _where_problems(book: Rulebook, place: str, where: Where) -> Iterator[str]:
@@ -184,20 +185,7 @@ def _unknown(place: str, what: str, name: str, known: Collection[str]) -> Iterat
 
 def _circles(book: Rulebook) -> Iterator[str]:
     """Yield each circle of categories once. Readings break the code's own circles, so none may be left."""
-    asks = {
-        category.id: [
-            asked
-            for _, node in _walk(category.rule, category.id)
-            for asked in (
-                (node.category,)
-                if isinstance(node, CategoryNode)
-                else (node.contains_feature.at_feature,)
-                if isinstance(node, ContainsFeatureNode) and node.contains_feature.at_feature
-                else ()
-            )
-        ]
-        for category in book.categories
-    }
+    asks = {category.id: asked_categories(category.rule) for category in book.categories}
     done: set[str] = set()
     for start in asks:
         trail: list[str] = []

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def _cases() -> list[dict[str, str]]:
     path = SHARED / "cases" / "sites.csv"
-    return list(csv.DictReader(path.open(encoding="utf-8"))) if path.is_file() else []
+    return list(csv.DictReader(path.read_text("utf-8").splitlines())) if path.is_file() else []
 
 
 CASES = _cases()

@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from datetime import date
 
-    from click.testing import Result
 
 NEWARK = "40.7344,-74.1641"
 REPOSITORY = Path(__file__).parent.parent
 
 
-def run(*args: str) -> Result:
+def run(*args: str) -> Any:
     return CliRunner().invoke(cli.app, list(args), prog_name="grownj")
 
 
@@ -213,8 +212,8 @@ def test_bad_input_is_told_in_words(args: list[str], code: int, words: str) -> N
 
 
 def test_no_traceback_from_a_process_of_its_own() -> None:
-    for args, code in ([("40.7344,74.1641",), 2], [("40.7,-73.0",), 3], [("--foo",), 2]):
-        done = spawn("check", *args)
+    for word, code in (("40.7344,74.1641", 2), ("40.7,-73.0", 3), ("--foo", 2)):
+        done = spawn("check", word)
         assert done.returncode == code
         assert done.stdout == ""
         assert "Traceback" not in done.stderr
