@@ -74,6 +74,8 @@ class _Group(TyperGroup):
             words = " ".join(str(getattr(error, "format_message", error.__str__)()).split())
             _say(f"{words.rstrip('.')}. See grownj --help, or grownj check --help.")
             code = BAD_INPUT
+        except typer.Abort:
+            code = 130
         return sys.exit(code if isinstance(code, int) else 0) if standalone_mode else code
 
 

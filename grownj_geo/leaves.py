@@ -283,6 +283,10 @@ class Leaves:
 
     def _municipal_values(self, test: Callable[[str], bool | None]) -> Values:
         answer, leaning, causes = self.membership.answer(test)
+        # Off the shore no municipality's list or county decides, even where all candidates agree (A32).
+        adrift = self.membership.adrift
+        answer = np.where(adrift, 0, answer).astype(np.int8)
+        causes = np.where(adrift, int(Cause.MUNICIPALITY_UNCERTAIN), causes).astype(np.int32)
         return Values(np.stack([answer, leaning, answer]), None, causes)
 
     def _designated(self, node: DesignatedNode) -> Values:

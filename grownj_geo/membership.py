@@ -71,6 +71,11 @@ class Membership:
             np.array([int(_KIND_CAUSE.get(kind, Cause.LIST_UNKNOWN)) for kind in kinds], dtype=np.int32),
         )
 
+    @cached_property
+    def adrift(self) -> NDArray[np.bool_]:
+        """Which sites lie off the shore, in no municipality's polygon."""
+        return np.array([kind is PlacementKind.OFFSHORE for kind in self.placement.kinds])
+
     def name(self, mun_code: str) -> str:
         """Return a municipality's name, or its code where no layer tells the name."""
         return self.atlas.municipal_names.get(mun_code, (mun_code, ""))[0]
@@ -102,9 +107,11 @@ class Membership:
         if self._partial == "all":
             return least
         place = self.placement
-        whole = np.add.reduceat(np.nan_to_num(place.shares), place.starts)
-        inside = np.add.reduceat(np.where(values == 1, np.nan_to_num(place.shares), 0.0), place.starts)
-        return np.where(inside > _HALF * whole, 1, -1).astype(np.int8)
+        shares = np.nan_to_num(place.shares)
+        half = _HALF * np.add.reduceat(shares, place.starts)
+        inside = np.add.reduceat(np.where(values == 1, shares, 0.0), place.starts)
+        possible = np.add.reduceat(np.where(values >= 0, shares, 0.0), place.starts)
+        return np.where(inside > half, 1, np.where(possible <= half, -1, 0)).astype(np.int8)
 
     def listings(self, name: str) -> dict[str, Listing] | None:
         """Return the rows of one list by municipal code, or None where the table cannot be used."""

@@ -76,7 +76,7 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
     return f"Did you mean {names[close[0]]!r}?" if close else f"Known: {', '.join(names.values())}."
 
 
-def read_entries(content: bytes | str, model: type[_ModelT], *, name: str) -> list[_ModelT]:
+def read_entries(content: bytes | str, model: type[_ModelT], *, name: str, key: str | None = None) -> list[_ModelT]:
     """Read a rules file that holds one list of entries under one key.
 
     Parameters
@@ -98,7 +98,7 @@ def read_entries(content: bytes | str, model: type[_ModelT], *, name: str) -> li
     >>> read_entries("readings: []", Reading, name="readings.yaml")
     []
     """
-    key = name.partition(".")[0]
+    key = key or name.partition(".")[0]
     try:
         raw = yaml.load(content, Loader=yaml.CSafeLoader)
     except yaml.YAMLError as error:

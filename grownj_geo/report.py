@@ -167,8 +167,8 @@ def _header(d: Determination, page: _Page) -> None:
     name = f"{place.name}, {place.county} County" if place else d.place.words
     page.pairs(
         [
-            ("Site", f"{_typed(d)}: {name}"),
             ("As of", f"{d.as_of} ({'the default day' if d.as_of == DEFAULT_AS_OF else 'as stated'})"),
+            ("Site", f"{_typed(d)}: {name}"),
             ("Determined on", str(d.determined_on) if d.determined_on else None),
             ("Rulebook", f"{d.rulebook.title}, {d.rulebook.version} ({d.rulebook.citation})"),
             *(

@@ -16,6 +16,7 @@ from grownj_geo.nodes import (
     DesignatedNode,
     InsideNode,
     Node,
+    NotNode,
     OverlapsNode,
     RatioNode,
     ShareOverNode,
@@ -70,6 +71,10 @@ def _problems(book: Rulebook) -> Iterator[str]:
             yield from _unknown(category.id, "reading", reading, load_readings())
         for place, node in _walk(category.rule, category.id):
             yield from _node_problems(book, place, node, ids)
+            alone = [category.rule] if node is category.rule else []
+            alone += [node.not_] if isinstance(node, NotNode) else []
+            if any(only.from_ or only.until or only.when for only in alone):
+                yield f"{place}: from, until and when have no effect here; put the clause into an any or all."
     yield from _circles(book)
 
 
@@ -129,6 +134,16 @@ def _fact_problems(book: Rulebook, place: str, node: SiteFactNode) -> Iterator[s
     fact = node.site_fact
     known = load_facts()
     yield from _unknown(place, "site fact", fact.name, known)
+    if fact.assume is not None:
+        reading = load_readings().get(fact.assume.reading)
+        yield from _unknown(place, "reading", fact.assume.reading, load_readings())
+        if reading is not None:
+            yield from _unknown(place, f"option of {reading.id}", fact.assume.option, reading.options)
+    if fact.is_ is not None and fact.name in known:
+        choices = {"boolean": [True, False], "choice": known[fact.name].choices}.get(known[fact.name].type, ())
+        for wanted in fact.is_ if isinstance(fact.is_, tuple) else (fact.is_,):
+            if known[fact.name].type != "text" and wanted not in choices:
+                yield f"{place}: the fact {fact.name} is never {wanted!r}; expected {known[fact.name].expected}."
     for parameter in (fact.at_least, fact.at_most, fact.more_than):
         if parameter is not None:
             yield from _parameter(book, place, parameter, _NUMBER_UNITS)

@@ -120,8 +120,8 @@ def test_the_nearest_rail_station_and_its_distance(case: dict[str, str]) -> None
     assert layer.name(int(found.feature[0])) == case["nearest_rail_station"]
     # Three decimals of a mile in the file, from positions with six decimals of a degree.
     assert float(found.near[0]) / 5280 == pytest.approx(float(case["miles_to_rail_station"]), abs=0.0006)
-    spread = float(found.near_high[0] - found.near[0])
-    assert spread == pytest.approx(float(case["station_uncertainty_m"]) / 0.3048 + 3.3, abs=2)
+    # Where a better known station is nearly as near, it sets the upper end.
+    assert found.near_high[0] - found.near[0] <= float(case["station_uncertainty_m"]) / 0.3048 + 5
 
 
 @each

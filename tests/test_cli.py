@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,7 +30,9 @@ REPOSITORY = Path(__file__).parent.parent
 
 
 def run(*args: str) -> Any:
-    return CliRunner().invoke(cli.app, list(args), prog_name="grownj")
+    # Releases of click before 8.2 mix the two streams unless told otherwise; later ones never do.
+    apart = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner.__init__).parameters else {}
+    return CliRunner(**apart).invoke(cli.app, list(args), prog_name="grownj")
 
 
 def spawn(*args: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -110,7 +110,7 @@ def test_every_finding_stands_under_its_outcome() -> None:
         start = text.index(f"\n{outcome.upper()} ({len(findings)})")
         block = text[start : text.index("\n\n", start + 2)]
         for finding in findings:
-            assert f"\n  {finding.label[:30]}" in block
+            assert f"\n  {_first_words(finding.label)}" in block
 
 
 def test_margins_leans_and_weak_figures_are_said() -> None:

@@ -1,0 +1,131 @@
+"""Case files of the rules: reading them, drawing their layers, asking their question."""
+
+from __future__ import annotations
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import shapely
+import yaml
+from drawn import draw, stations
+from pydantic import BaseModel, ConfigDict, Field
+
+from grownj_geo.atlas import DEFAULT_AS_OF, Atlas
+from grownj_geo.coverage import CaseKind
+from grownj_geo.determination import OutcomeWord
+from grownj_geo.determine import Engine
+from grownj_geo.evaluate import ANSWER, LEANING
+from grownj_geo.facts import check_facts
+from grownj_geo.layer import Layer
+from grownj_geo.logic import Outcome
+from grownj_geo.rulebook import load_rulebook
+from grownj_geo.site import Site
+from grownj_geo.units import to_lonlat, to_working
+
+FOLDER = Path(__file__).parent / "rule_cases"
+SHAPES = {"square", "rectangle", "point", "offset_ft", "accuracy_ft"}
+
+
+class Place(BaseModel):
+    """Where a site is."""
+
+    model_config = ConfigDict(extra="forbid")
+    point: tuple[float, float] | None = None
+    square: tuple[float, float, float] | None = None
+    municipality: str | None = None
+    offset_ft: tuple[float, float] = (0.0, 0.0)
+    uncertainty_ft: float = 0.0
+
+
+class Case(BaseModel):
+    """One question with its answer."""
+
+    model_config = ConfigDict(extra="forbid")
+    node: str
+    kind: CaseKind
+    name: str
+    site: Place
+    as_of: date = DEFAULT_AS_OF
+    facts: dict[str, Any] = Field(default_factory=dict)
+    readings: dict[str, str] = Field(default_factory=dict)
+    layers: dict[str, list[dict[str, Any]]] = Field(default_factory=dict)
+    expect: OutcomeWord
+    leans: OutcomeWord | None = None
+
+
+def load_cases() -> list[tuple[str, Case]]:
+    """Return every case with a name for the test run."""
+    found = []
+    for path in sorted(FOLDER.glob("*.yaml")):
+        for number, raw in enumerate(yaml.safe_load(path.read_text(encoding="utf-8")), start=1):
+            case = Case.model_validate(_words(raw))
+            found.append((f"{path.stem}-{number}-{case.node}-{case.kind}", case))
+    return found
+
+
+def _words(raw: dict[str, Any]) -> dict[str, Any]:
+    """YAML reads a bare yes or no as true or false; here they are answers."""
+    words = {True: "yes", False: "no"}
+    return {key: words[value] if key in {"expect", "leans"} and value in words else value for key, value in raw.items()}
+
+
+def answer(case: Case) -> tuple[str, str | None]:
+    """Return the outcome of the case's node, and its lean where it is undetermined."""
+    book_id, path = case.node.split(":", 1)
+    atlas = Atlas(as_of=case.as_of, layers=[_layer(name, rows) for name, rows in case.layers.items()])
+    run = Engine(atlas, load_rulebook(book_id), case.readings).run(_site(case))
+    values = run.clause_values.get(path)
+    if values is None:
+        # Not in force on the day, or of a reading that was not chosen: it lets nobody in.
+        return "no", None
+    outcomes = values.outcomes
+    now, lean = int(outcomes[ANSWER, 0]), int(outcomes[LEANING, 0])
+    return Outcome.of(now).value, Outcome.of(lean).value if now == 0 and lean else None
+
+
+def _moved(lon: float, lat: float, offset: tuple[float, float]) -> tuple[float, float]:
+    x, y = to_working(lon, lat)
+    return float(x) + offset[0], float(y) + offset[1]
+
+
+def _box(lon: float, lat: float, half_width: float, half_height: float, offset: tuple[float, float]) -> shapely.Polygon:
+    x, y = _moved(lon, lat, offset)
+    return shapely.box(x - half_width, y - half_height, x + half_width, y + half_height)
+
+
+def _site(case: Case) -> Site:
+    place = case.site
+    geometry: shapely.Geometry | None = None
+    if place.point is not None:
+        geometry = shapely.Point(_moved(*place.point, place.offset_ft))
+    elif place.square is not None:
+        geometry = _box(*place.square, place.square[2], place.offset_ft)
+    return Site(
+        typed=case.name,
+        located_by="a rule case",
+        geometry=geometry,
+        uncertainty_ft=place.uncertainty_ft,
+        mun_code=place.municipality,
+        mun_basis="stated" if place.municipality else None,
+        facts=check_facts(case.facts),
+    )
+
+
+def _layer(layer_id: str, rows: list[dict[str, Any]]) -> Layer:
+    accuracy = max((float(row.get("accuracy_ft", 0.0)) for row in rows), default=0.0)
+    drawn = []
+    for row in rows:
+        columns = {name: value for name, value in row.items() if name not in SHAPES}
+        offset = tuple(row.get("offset_ft", (0.0, 0.0)))
+        if layer_id == "transit_stations":
+            lon, lat = to_lonlat(*_moved(*row["point"], offset))
+            drawn.append((float(lon), float(lat), columns))
+        elif "square" in row:
+            lon, lat, half = row["square"]
+            drawn.append((_box(lon, lat, half, half, offset), columns))
+        else:
+            drawn.append((_box(*row["rectangle"], offset), columns))
+    if layer_id == "transit_stations":
+        return stations(drawn, accuracy_ft=accuracy)
+    return draw(layer_id, drawn, accuracy_ft=accuracy)
