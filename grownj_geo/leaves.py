@@ -155,6 +155,8 @@ class Leaves:
         if targets is None or targets.lonlat is None:
             return found[:0]
         to = targets.bounds[targets.select(nearest.selection, as_of=self.bound.as_of), :2]
+        if not len(to):
+            return found[:0]
         away = np.hypot(*(layer.bounds[found, None, :2] - to[None, :, :]).transpose(2, 0, 1)).min(axis=1)
         return found[np.sort(np.argsort(away, kind="stable")[: nearest.n])]
 

@@ -82,11 +82,13 @@ def read_entries(content: bytes | str, model: type[_ModelT], *, name: str, key: 
     Parameters
     ----------
     content
-        The YAML text: one key (the file's name without its ending) and under it the list.
+        The YAML text: one key and under it the list.
     model
         What each entry must be.
     name
         The file's name, for messages.
+    key
+        The key; the file's name without its ending by default.
 
     Raises
     ------

@@ -67,7 +67,7 @@ class Category(Strict):
 
     id: Name
     label: str
-    citation: str
+    citation: Annotated[str, Field(min_length=1)]
     summary: str
     kind: Literal["area", "ground", "project"] = "area"
     readings: tuple[AmbiguityId, ...] = ()
@@ -210,7 +210,9 @@ def _with_used(book: Rulebook, name: str) -> Rulebook:
             categories[category_id] = category.model_copy(update={"kind": "ground"})
             waiting += asked_categories(category.rule)
         parameters = {**source.parameters, **parameters}
-    return book.model_copy(update={"categories": tuple(categories.values()), "parameters": parameters})
+    # The book's own come as they are: an id that is given twice is for the check to find.
+    taken = [category for category in categories.values() if category not in book.categories]
+    return book.model_copy(update={"categories": (*book.categories, *taken), "parameters": parameters})
 
 
 def _place(raw: Any, loc: tuple[int | str, ...]) -> str:  # noqa: ANN401 - whatever YAML holds

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import shapely
 import yaml
@@ -17,11 +17,13 @@ from grownj_geo.determination import OutcomeWord
 from grownj_geo.determine import Engine
 from grownj_geo.evaluate import ANSWER, LEANING
 from grownj_geo.facts import check_facts
-from grownj_geo.layer import Layer
 from grownj_geo.logic import Outcome
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.site import Site
 from grownj_geo.units import to_lonlat, to_working
+
+if TYPE_CHECKING:
+    from grownj_geo.layer import Layer
 
 FOLDER = Path(__file__).parent / "rule_cases"
 SHAPES = {"square", "rectangle", "point", "offset_ft", "accuracy_ft"}
