@@ -113,6 +113,13 @@ class Layer:
         name = self.manifest.bound_field
         return np.array([EXACT if name is None else self.value(name, i) for i in range(len(self))], dtype=object)
 
+    def undated(self, features: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Return which features have no known beginning in a layer where that leaves them in doubt."""
+        name = self.manifest.from_field
+        if name is None or self.manifest.undated == "holds":
+            return np.zeros(len(features), dtype=bool)
+        return np.array([_day(self.columns[name][int(i)]) is None for i in features], dtype=bool)
+
     def select(self, where: Where = (), *, as_of: date | None = None) -> NDArray[np.int64]:
         """Return the indices of the features that match and are in being on the day.
 

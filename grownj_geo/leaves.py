@@ -26,7 +26,6 @@ from grownj_geo.nodes import (
     ShareOverNode,
     SiteFact,
     SiteFactNode,
-    Supported,
     UndeterminedNode,
     Where,
     Within,
@@ -126,7 +125,8 @@ class Leaves:
             return None
         key = _key(where)
         if key not in self.coverages:
-            self.coverages[key] = measure_coverage(layer, self.features(layer, where), self.sites)
+            features = self.features(layer, where)
+            self.coverages[key] = measure_coverage(layer, features, self.sites, doubtful=layer.undated(features))
         return self.coverages[key]
 
     def distance(self, where: Where) -> Distance | None:
@@ -145,9 +145,6 @@ class Leaves:
         for name, parameter in where.at_least.items():
             least = self.bound.figures[parameter]
             found = np.array([i for i in found if _number(layer.value(name, int(i))) >= least], dtype=np.int64)
-        if isinstance(where, Supported) and where.dated and layer.manifest.from_field is not None:
-            # A feature without a date cannot speak for a fact that turns on the date.
-            found = np.array([i for i in found if layer.value(layer.manifest.from_field, int(i))], dtype=np.int64)
         nearest = where.nearest if isinstance(where, Within) else None
         if nearest is None or layer.lonlat is None:
             return found
@@ -467,7 +464,6 @@ def _key(where: Where) -> Hashable:
         where.selection,
         tuple(sorted(where.at_least.items())),
         None if nearest is None else (nearest.layer, nearest.selection, nearest.n),
-        isinstance(where, Supported) and where.dated,
     )
 
 

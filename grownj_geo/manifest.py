@@ -64,7 +64,8 @@ class CodedField(_Strict):
 class Manifest(_Strict):
     """What the project knows of one layer, whether it ships or not.
 
-    Distances are feet, dates are days. `accuracy_ft` includes the metre between WGS84 and NAD83.
+    Distances are feet, dates are days. `accuracy_ft` includes the metre between WGS84 and NAD83. `undated` says
+    what a feature without a beginning means: that it always held, or that nobody knows since when.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -90,6 +91,7 @@ class Manifest(_Strict):
     bound_field: str | None = None
     from_field: str | None = None
     until_field: str | None = None
+    undated: Literal["holds", "unknown"] = "holds"
     fields: dict[str, CodedField] = Field(default_factory=dict)
     required_fields: tuple[str, ...] = ()
     extent: Extent

@@ -242,12 +242,9 @@ class Supported(Where):
     ----------
     complete
         Whether their absence speaks against it.
-    dated
-        Whether only features count whose beginning is known.
     """
 
     complete: bool = False
-    dated: bool = False
 
 
 class SiteFact(Strict):

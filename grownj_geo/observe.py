@@ -138,17 +138,19 @@ def _filled(n: int, value: float = np.nan) -> Floats:
     return np.full(n, value, dtype=np.float64)
 
 
-def _bounded(layer: Layer, features: Ints) -> tuple[Ints, Ints, Ints]:
+def _bounded(layer: Layer, features: Ints, doubtful: NDArray[np.bool_] | None = None) -> tuple[Ints, Ints, Ints]:
     """Split a selection into what is surely in, what is possibly in, and the computed line."""
     bounds = layer.bound_kinds[features]
-    return (
-        features[np.isin(bounds, (EXACT, INNER))],
-        features[np.isin(bounds, (EXACT, OUTER))],
-        features[np.isin(bounds, (EXACT, NOMINAL))],
-    )
+    sure = np.isin(bounds, (EXACT, INNER))
+    computed = np.isin(bounds, (EXACT, NOMINAL))
+    if doubtful is not None:
+        sure, computed = sure & ~doubtful, computed & ~doubtful
+    return features[sure], features[np.isin(bounds, (EXACT, OUTER))], features[computed]
 
 
-def measure_coverage(layer: Layer, features: Ints, sites: SiteTable) -> Coverage:
+def measure_coverage(
+    layer: Layer, features: Ints, sites: SiteTable, *, doubtful: NDArray[np.bool_] | None = None
+) -> Coverage:
     """Measure how much of each site lies in the given features taken together.
 
     Parameters
@@ -159,11 +161,13 @@ def measure_coverage(layer: Layer, features: Ints, sites: SiteTable) -> Coverage
         Indices of the features that count.
     sites
         The sites; those without a place come back as NaN.
+    doubtful
+        Which of the features only perhaps count: they are possible ground and never sure ground.
     """
     n = len(sites)
-    lower, upper, nominal = _bounded(layer, features)
+    lower, upper, nominal = _bounded(layer, features, doubtful)
     accuracy = layer.manifest.accuracy_ft or 0.0
-    exact = len(lower) and len(nominal) and np.array_equal(lower, nominal) and np.array_equal(upper, nominal)
+    exact = np.array_equal(lower, nominal) and np.array_equal(upper, nominal)
     result = Coverage(_filled(n), _filled(n), _filled(n), _filled(n), np.full(n, -1, dtype=np.int64))
     for i in np.flatnonzero(sites.placed):
         site = sites.geometries[i]
