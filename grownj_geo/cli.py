@@ -376,11 +376,9 @@ def _trees(engine: Any, site: Site, found: Determination) -> dict[str, Explanati
 @app.command()
 def schema() -> None:
     """Print the JSON Schema of the record that `check --json` prints."""
-    import json  # noqa: PLC0415 - only where it is used
+    from importlib import resources  # noqa: PLC0415 - only where it is used
 
-    from grownj_geo.determination import Determination  # noqa: PLC0415 - only where it is used
-
-    _print(json.dumps(Determination.model_json_schema(), indent=2, ensure_ascii=False) + "\n")
+    _print((resources.files("grownj_geo") / "schemas" / "determination.schema.json").read_text(encoding="utf-8"))
 
 
 @layers_app.command("list", epilog=_EPILOG)

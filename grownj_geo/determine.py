@@ -13,7 +13,7 @@ import shapely
 from grownj_geo.determination import Determination, Finding, LayerRecord, Missing, RulebookRecord
 from grownj_geo.errors import OutsideNewJerseyError
 from grownj_geo.evaluate import ANSWER, LEANING, STRICT, BoundRulebook, Clause, Evaluation, bind
-from grownj_geo.evidence import deciding_leaves, evidence_of
+from grownj_geo.evidence import deciding_leaves, evidence_of, status_of, weakest
 from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.leaves import Leaves
 from grownj_geo.locate import locate
@@ -29,7 +29,6 @@ from grownj_geo.records import (
     place_record,
     site_record,
     tier_record,
-    weakest,
     wording_of,
 )
 from grownj_geo.rulebook import Rulebook, load_rulebook
@@ -256,7 +255,7 @@ def _finding(category_id: str, run: Evaluation, sets: list[tuple[str, ...]]) -> 
         causes=tuple(Cause(int(values.causes[0])).words),
         assumed=assumed,
         assumptions=tuple(e.words for e in evidence if e.assumed) if assumed else (),
-        status=weakest([category.status, *(e.status for e in evidence if e.status and e.outcome == outcome.value)]),
+        status=weakest([category.status, status_of(clause, run)]),
         readings=_readings(category.readings, leaves, run),
         evidence=evidence,
         would_decide=tuple(Missing(needs=needs, words=_needs_words(needs, run)) for needs in sets),
@@ -264,8 +263,10 @@ def _finding(category_id: str, run: Evaluation, sets: list[tuple[str, ...]]) -> 
 
 
 def _why(outcome: Outcome, evidence: tuple[Evidence, ...]) -> str:
-    same = [e for e in evidence if e.outcome == outcome.value]
-    words = list(dict.fromkeys(e.words for e in (same or evidence)))
+    same = [e for e in evidence if e.outcome == outcome.value] or list(evidence)
+    # Layers before facts: what somebody can load stands before what somebody must state.
+    same.sort(key=lambda e: e.fact is not None)
+    words = list(dict.fromkeys(e.words for e in same))
     shown = words[:3]
     more = f"; and {len(words) - 3} more" if len(words) > 3 else ""  # noqa: PLR2004 - three are readable
     return "; ".join(shown) + more if shown else "nothing in force decides it"

@@ -33,13 +33,26 @@ from grownj_geo.place import PlacementKind
 from grownj_geo.units import miles_to_ft
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from grownj_geo.leaves import Leaves
     from grownj_geo.observe import Coverage, Distance
     from grownj_geo.site import FactValue
 
-__all__ = ["clause_label", "deciding_leaves", "evidence_of", "feet", "interval"]
+__all__ = [
+    "clause_label",
+    "deciding_leaves",
+    "evidence_of",
+    "feet",
+    "interval",
+    "place_words",
+    "stated_words",
+    "status_of",
+    "weakest",
+]
+
+STATUS_ORDER = ("confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found")
+"""How well something is known, strongest first."""
 
 
 def feet(value: float) -> str:
@@ -50,7 +63,10 @@ def feet(value: float) -> str:
     >>> feet(412.3), feet(26400)
     ('412 ft', '5.00 miles')
     """
-    return f"{value:,.0f} ft" if abs(value) < 2640 else f"{value / 5280:,.2f} miles"  # noqa: PLR2004
+    if abs(value) < 2640:  # noqa: PLR2004 - half a mile
+        return f"{value:,.0f} ft"
+    miles = f"{value / 5280:,.2f}"
+    return f"{miles} mile" if miles == "1.00" else f"{miles} miles"
 
 
 def interval(low: float, value: float, high: float, *, digits: int = 1) -> Interval:
@@ -93,6 +109,49 @@ def _deciding(clause: Clause, run: Evaluation) -> Iterator[Clause]:
             yield from _deciding(child, run)
 
 
+def status_of(clause: Clause, run: Evaluation) -> str:
+    """Return how well the first site's outcome of a clause is known.
+
+    One sufficient ground makes an outcome as strong as the ground; where all must hold, the weakest counts.
+    """
+    found = run.statuses.get(clause.path)
+    if found is None:
+        found = run.statuses[clause.path] = _status(clause, run)
+    return found
+
+
+def _status(clause: Clause, run: Evaluation) -> str:
+    own = clause.status or "confirmed"
+    if isinstance(clause.node, CategoryNode):
+        category = run.bound.rulebook.category(clause.node.category)
+        return weakest([own, category.status, status_of(run.bound.clauses[category.id], run)])
+    if not clause.children:
+        return weakest([own, evidence_of(clause, run).status or "confirmed"])
+    answer = run.answer(clause)
+    # What a clause needs of its parts: the same outcome, or the opposite below a "not".
+    wanted = -answer if clause.operator == "not" else answer
+    parts = [
+        status_of(child, run)
+        for child in clause.children
+        if child.counts and child.path in run.clause_values and run.answer(child) == wanted
+    ]
+    if not parts:
+        return own
+    sufficient = answer == {"any": 1, "all": -1}.get(clause.operator)
+    return weakest([own, min(parts, key=STATUS_ORDER.index) if sufficient else weakest(parts)])
+
+
+def weakest(statuses: Sequence[str]) -> str:
+    """Return the weakest of some statuses.
+
+    Examples
+    --------
+    >>> weakest(["confirmed", "secondary", "derived"])
+    'secondary'
+    """
+    return max(statuses, key=STATUS_ORDER.index)
+
+
 def evidence_of(clause: Clause, run: Evaluation) -> Evidence:
     """Return what a leaf clause saw for the first site."""
     found = run.evidence.get(clause.path)
@@ -101,7 +160,7 @@ def evidence_of(clause: Clause, run: Evaluation) -> Evidence:
     return found
 
 
-def _evidence(clause: Clause, run: Evaluation) -> Evidence:
+def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901 - one branch for each operator
     values = run.clause_values[clause.path]
     leaves = run.leaves
     node = clause.node
@@ -120,10 +179,12 @@ def _evidence(clause: Clause, run: Evaluation) -> Evidence:
     elif isinstance(node, ContainsFeatureNode):
         words = _feature_words(leaves, clause, outcome, causes, found)
     elif isinstance(node, CountyInNode):
-        county = leaves.membership.county(_code(leaves)) if _code(leaves) else ""
-        words = f"{county} County" if county else "county not known"
+        counties = list(dict.fromkeys(leaves.membership.county(code) for code in leaves.placement.codes_of(0)))
+        words = " or ".join(f"{county} County" for county in counties if county) or "county not known"
+        if causes:
+            words = f"the municipality is not certain; {words}"
     elif isinstance(node, MunicipalityInNode):
-        words = place_words(leaves)
+        words = place_words(leaves) + (", which is one of those named" if outcome is Outcome.YES else "")
     elif isinstance(node, RatioNode):
         words = "computed from stated valuations" if not causes else "the valuations are not all stated"
     elif isinstance(node, UndeterminedNode):
@@ -206,7 +267,9 @@ def _layer_words(  # noqa: PLR0917 - all of it is asked, in order
     measured = leaves.coverage(where)
     if measured is None:
         if outcome is Outcome.NO:
-            found["status"] = manifest.extent.status
+            extent = manifest.extent
+            by_county = extent.counties is not None and bool(leaves.outside_counties(extent.counties)[0])
+            found["status"] = extent.status if by_county else extent.designation_status or extent.status
         return _unavailable_words(leaves, where.layer, outcome)
     found["edition"] = manifest.edition
     found["status"] = manifest.status
@@ -215,6 +278,8 @@ def _layer_words(  # noqa: PLR0917 - all of it is asked, in order
     _record_coverage(leaves, where, measured, found)
     share, margin = float(measured.share[0]), values.margin()
     title = manifest.title
+    if math.isnan(share) and outcome is Outcome.UNDETERMINED:
+        return f"perhaps in {title}: of its line only bounds are known, or a feature has no date"
     if 0 < share < 1:
         return f"{100 * share:.1f} % of the site is in {title}"
     side = "inside" if share == 1 else "outside"
@@ -309,7 +374,7 @@ def _list_words(leaves: Leaves, node: DesignatedNode, causes: Cause, found: dict
         return _unavailable_words(leaves, "municipalities", Outcome.UNDETERMINED)
     if Cause.MUNICIPALITY_UNCERTAIN in causes or Cause.PARTIAL in causes:
         on_list = ", ".join(r.name for r in rows if r) or "none of them"
-        return f"{place_words(leaves)}; among the {name}: {on_list}"
+        return f"the municipality is not certain; of those possible, {on_list} among the {name}"
     return f"{place_words(leaves)} is {'' if row is not None else 'not '}among the {name}"
 
 

@@ -207,14 +207,15 @@ def _read_parquet(manifest: Manifest, content: bytes, name: str) -> Layer:
     import pyarrow.parquet as pq  # noqa: PLC0415
 
     try:
-        table = pq.read_table(pa.BufferReader(content))
+        # Not read_table, which brings in pandas where it is installed: a third of a cold start.
+        table = pq.ParquetFile(pa.BufferReader(content)).read()
     except (pa.ArrowException, OSError) as error:
         raise LayerError(f"The layer file {name} is not readable Parquet: {error}. Load it again.") from error
     if "geometry" not in table.column_names or "bbox" not in table.column_names:
         raise LayerError(f"The layer file {name} has no geometry and bbox columns; expected GeoParquet 1.1.")
     box = table.column("bbox").combine_chunks()
     corners = ("xmin", "ymin", "xmax", "ymax")
-    bounds = np.column_stack([np.asarray(box.field(corner), dtype=np.float64) for corner in corners])
+    bounds = np.column_stack([np.array(box.field(corner).to_pylist(), dtype=np.float64) for corner in corners])
     wkb = table.column("geometry").to_pylist()
     empty = [i for i, value in enumerate(wkb) if not value]
     if empty or not np.isfinite(bounds).all():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -66,6 +66,10 @@ class Leaves:
         The sites.
     facts
         Stated facts by name: one value for each site, None where it was not stated.
+    given_placement
+        The sites' municipalities, where they were found before.
+    coverages, distances, land_shares
+        Measurements that were made before, by what was measured; the others are made when they are asked for.
     feature_cache
         Answers at other places (stations), by clause: may be shared by all tables of one atlas.
     """
@@ -76,17 +80,18 @@ class Leaves:
     facts: Mapping[str, Sequence[FactValue | None]] = field(default_factory=dict)
     placement: Placement = field(init=False)
     membership: Membership = field(init=False)
+    given_placement: InitVar[Placement | None] = None
     coverages: dict[Hashable, Coverage] = field(default_factory=dict)
     distances: dict[Hashable, Distance] = field(default_factory=dict)
     feature_cache: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
     _constants: dict[tuple[int, int, int, int], Values] = field(default_factory=dict)
     _values: dict[str, Values] = field(default_factory=dict)
     _absent: dict[str, Values] = field(default_factory=dict)
-    _shares: dict[Hashable, NDArray[np.float64]] = field(default_factory=dict)
+    land_shares: dict[Hashable, NDArray[np.float64]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, given_placement: Placement | None) -> None:
         """Place the sites in their municipalities first: lists and extents need that."""
-        self.placement = place_sites(self.atlas, self.sites)
+        self.placement = given_placement or place_sites(self.atlas, self.sites)
         self.membership = Membership(self.atlas, self.placement, self._partial)
 
     @property
@@ -175,16 +180,22 @@ class Leaves:
         extent = manifest.extent
         if extent.within is not None:
             return self._outside_extent(self.atlas.manifests[extent.within])
-        places: Container[str] | None = extent.counties or extent.municipalities
+        outside = np.zeros(self.n, dtype=bool)
+        if extent.counties is not None:
+            outside |= self.outside_counties(extent.counties)
+        places: Container[str] | None = extent.municipalities
         if extent.designation is not None:
             places = self.membership.listings(extent.designation)
-        if places is None:
-            return np.zeros(self.n, dtype=bool)
-        by_county = extent.counties is not None
+        if places is not None:
+            outside |= self.membership.answer(lambda code: code in places)[0] == -1
+        return outside
+
+    def outside_counties(self, counties: Container[str]) -> NDArray[np.bool_]:
+        """Return which sites are surely in none of the counties."""
 
         def test(code: str) -> bool | None:
-            name = self.membership.county(code) if by_county else code
-            return name in places if name else None
+            name = self.membership.county(code)
+            return name in counties if name else None
 
         return np.asarray(self.membership.answer(test)[0] == -1)
 
@@ -230,7 +241,7 @@ class Leaves:
         found = self.coverage(where)
         if found is None:
             return self._unavailable(where.layer)
-        area = np.array([0.0 if g is None else g.area for g in self.sites.geometries])
+        area = np.nan_to_num(shapely.area(self.sites.geometries))
         above = without_slivers(found, area_sqft=area)
         return self._located(self._without_figure(where, from_shares(above, partial="any")))
 
@@ -258,9 +269,9 @@ class Leaves:
         """Return least, computed and greatest share of each site within a radius, shape (3, n)."""
         key = (_key(where), radius_ft)
         layer = self.layer(where.layer)
-        if key not in self._shares and layer is not None:
+        if key not in self.land_shares and layer is not None:
             features = self.features(layer, where)
-            shares = self._shares[key] = np.full((3, self.n), np.nan)
+            shares = self.land_shares[key] = np.full((3, self.n), np.nan)
             for i in np.flatnonzero(self.sites.placed):
                 shares[:, i] = share_within(
                     self.sites.geometries[i],
@@ -270,7 +281,7 @@ class Leaves:
                     uncertainty_ft=float(self.sites.uncertainty_ft[i]),
                     joined=self.bound.readings.get("A47", "union") == "union",
                 )
-        return self._shares[key]
+        return self.land_shares[key]
 
     def share_of(self, node: ShareOverNode) -> tuple[float, float, float]:
         """Return the first site's least, computed and greatest share for a clause whose layer is loaded."""

@@ -30,7 +30,13 @@ class _Strict(BaseModel):
 class Extent(_Strict):
     """Where features of a layer can lie at all: negative evidence while the layer is not loaded.
 
-    Exactly one of the fields is given. A site that is surely outside the extent is outside the layer.
+    Exactly one of the fields is given, or counties together with the finer list of a designation. A site that is
+    surely outside any of them is outside the layer.
+
+    Attributes
+    ----------
+    status, designation_status
+        How well the extent is known; for a designation beside counties, how well that list is.
     """
 
     statewide: Literal[True] | None = None
@@ -39,16 +45,18 @@ class Extent(_Strict):
     designation: str | None = None
     within: str | None = None
     status: Status = "confirmed"
+    designation_status: Status | None = None
     source: str | None = None
     note: str | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Extent:
-        given = [n for n in ("statewide", "counties", "municipalities", "designation", "within") if getattr(self, n)]
-        if len(given) != 1:
+        names = ("statewide", "counties", "municipalities", "designation", "within")
+        given = [name for name in names if getattr(self, name)]
+        if len(given) != 1 and given != ["counties", "designation"]:
             raise ValueError(
-                "an extent gives exactly one of statewide, counties, municipalities, designation, within; "
-                f"found {given or 'none'}"
+                "an extent gives exactly one of statewide, counties, municipalities, designation, within, or counties "
+                f"and designation; found {given or 'none'}"
             )
         return self
 

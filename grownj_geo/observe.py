@@ -186,6 +186,8 @@ def measure_coverage(
             ground = _ground(layer, nominal, site, reach)
             result.share[i] = _shares(site, ground, 0.0)[1]
             result.margin_ft[i] = _margin(site, ground, reach, result.share[i])
+            if doubtful is not None and doubtful.any() and result.share_high[i] > result.share[i]:
+                result.share[i] = result.margin_ft[i] = np.nan
         elif result.share_high[i] == 0:
             result.margin_ft[i] = _margin(site, ground_high, reach, 0.0)
         result.feature[i] = _nearest_feature(layer, upper, site, reach)

@@ -73,19 +73,27 @@ def from_distances(found: Distance, *, radius_ft: float, partial: str = "undeter
         found = replace(found, near_low=found.far_low, near=found.far, near_high=found.far_high)
     sure, out = found.far_high <= radius_ft, found.near_low > radius_ft
     known = ~np.isnan(found.near)
+    all_known = bool(known.all())
+    # The computed distance where there is one, else the bound that decides.
+    near = found.near if all_known else np.where(known, found.near, found.near_low)
+    far = found.far if all_known else np.where(known, found.far, found.far_high)
     if out.all():  # the common case of one site, without the work of the others
-        return _settled(-1, radius_ft - np.where(known, found.near, found.near_low))
+        return _settled(-1, radius_ft - near)
     if sure.all():
-        return _settled(1, radius_ft - np.where(known, found.far, found.far_high))
-    answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
-    inside = radius_ft - np.where(known, found.far, found.far_high)
-    outside = radius_ft - np.where(known, found.near, found.near_low)
-    cut = (found.near <= radius_ft) & (found.far > radius_ft)
-    margin = np.where(sure | (found.far <= radius_ft), inside, outside)
-    margin[cut | ~np.isfinite(margin) | ((answer == 0) & ~known)] = np.nan
-    leans = np.where(found.far <= radius_ft, 1, np.where(found.near > radius_ft, -1, 0))
-    causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0)
-    return Values(_rows(answer, np.where(answer != 0, answer, leans)), margin, causes.astype(np.int32))
+        return _settled(1, radius_ft - far)
+    answer = sure.astype(np.int8) - out.astype(np.int8)
+    near_in, far_in = found.near <= radius_ft, found.far <= radius_ft
+    cut = near_in & ~far_in & known
+    open_still = answer == 0
+    margin = radius_ft - np.where(sure | far_in, far, near)
+    margin[cut | ~np.isfinite(margin) | (open_still & ~known)] = np.nan
+    leaning = answer.copy()
+    leaning[open_still & far_in] = 1
+    leaning[open_still & ~near_in & known] = -1
+    causes = np.zeros(len(answer), dtype=np.int32)
+    causes[open_still] = int(Cause.NEAR_LINE)
+    causes[open_still & cut] = int(Cause.PARTIAL)
+    return Values(_rows(answer, leaning), margin, causes)
 
 
 def _settled(answer: int, margin: NDArray[np.float64]) -> Values:

@@ -19,6 +19,7 @@ __all__ = ["Reading", "load_readings", "nearest_name", "read_entries", "resolve_
 OptionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Words = Annotated[str, Field(min_length=1)]
 
+_MOST_NAMES = 12
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 
 
@@ -73,7 +74,10 @@ def nearest_name(name: str, known: Iterable[str]) -> str:
 
     names = {each.lower(): each for each in known}
     close = get_close_matches(name.strip().lower(), names, n=1, cutoff=0.5)
-    return f"Did you mean {names[close[0]]!r}?" if close else f"Known: {', '.join(names.values())}."
+    if close:
+        return f"Did you mean {names[close[0]]!r}?"
+    shown = list(names.values())[:_MOST_NAMES]
+    return f"Known: {', '.join(shown)}{', ...' if len(names) > _MOST_NAMES else ''}."
 
 
 def read_entries(content: bytes | str, model: type[_ModelT], *, name: str, key: str | None = None) -> list[_ModelT]:

@@ -17,7 +17,7 @@ from grownj_geo.determination import (
 )
 from grownj_geo.errors import OutsideNewJerseyError
 from grownj_geo.evaluate import ANSWER
-from grownj_geo.evidence import feet, interval, place_words
+from grownj_geo.evidence import feet, interval, place_words, weakest
 from grownj_geo.observe import SiteTable, distances_to_each
 from grownj_geo.place import PlacementKind, place_sites
 
@@ -39,13 +39,12 @@ __all__ = [
     "place_record",
     "site_record",
     "tier_record",
-    "weakest",
     "wording_of",
 ]
 
 _NEAREST_STATIONS = 5
 _SURE = {"confirmed", "derived"}
-_STATUS_ORDER = ("confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found")
+_MUCH_BEYOND = 0.01
 
 
 def outside_words(site: Site) -> str:
@@ -55,11 +54,6 @@ def outside_words(site: Site) -> str:
         f"The site (latitude {lat:.5f}, longitude {lon:.5f}) lies outside New Jersey: no municipality is within "
         "1,000 ft. Check the coordinates; expected latitude first, longitude negative."
     )
-
-
-def weakest(statuses: list[str]) -> str:
-    """Return the weakest of some statuses."""
-    return max(statuses, key=_STATUS_ORDER.index)
 
 
 def tier_record(run: Evaluation) -> TierRecord | None:
@@ -227,6 +221,16 @@ def cautions_of(
             f"The site is {where} {name} ({code}); municipal lines are known to 72 ft. The covering polygon decides; "
             "a parcel number would settle it."
         )
+    beyond = 1.0 - sum(place.shares_of(0))
+    if (
+        place.kinds[0].value in {"certain", "several"}
+        and beyond > _MUCH_BEYOND
+        and not any(distance == 0 for _, distance in place.neighbours[0])
+    ):
+        cautions.append(
+            f"{100 * beyond:.0f} % of the site lies in no municipality's polygon: water, a pier, or another State. "
+            "The rest decides its municipality."
+        )
     cautions += _mismatch(leaves, site)
     period = next((p for p in leaves.bound.rulebook.wording if p.from_ <= leaves.bound.as_of < p.until), None)
     if period is not None and not period.seen:
@@ -244,7 +248,7 @@ def cautions_of(
             cautions.append(f"{layer.title} could not be used, and what depends on it is undetermined: {layer.problem}")
     weak = [f.label for f in findings if f.outcome != "undetermined" and f.status not in _SURE]
     if weak:
-        cautions.append(f"Rests on figures or lists below confirmed: {', '.join(weak)}.")
+        cautions.append(f"Rests on figures or lists below confirmed: {'; '.join(weak)}.")
     return tuple(cautions)
 
 

@@ -121,7 +121,7 @@ def geodesic_ft(lon1: ArrayLike, lat1: ArrayLike, lon2: ArrayLike, lat2: ArrayLi
     Examples
     --------
     >>> round(float(geodesic_ft(-74.1641, 40.7344, -74.1641, 40.7444)), 1)
-    3643.4
+    3643.3
     """
     lon1, lat1, lon2, lat2 = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (lon1, lat1, lon2, lat2)))
     _, _, metres = _geod().inv(lon1, lat1, lon2, lat2)

@@ -179,10 +179,14 @@ class _Trials:
         names = self._keys.get(clause.path)
         if names is None:
             return low, high
-        free = np.zeros(self._n, dtype=bool)
+        lower, higher = np.zeros((2, self._n), dtype=bool)
+        support = node.site_fact.supported_by if isinstance(node, SiteFactNode) else None
         for name in names:
-            free |= self._with[name]
-        return np.where(free, self._fixed[-1], low), np.where(free, self._fixed[1], high)
+            higher |= self._with[name]
+            # A layer that is not complete speaks for a fact and never against it.
+            if support is None or support.complete or name != f"layer:{support.layer}":
+                lower |= self._with[name]
+        return np.where(lower, self._fixed[-1], low), np.where(higher, self._fixed[1], high)
 
     def _joint(self, clause: Clause, *, strongest: bool) -> Pair:
         choose, damp = (np.maximum, np.minimum) if strongest else (np.minimum, np.maximum)

@@ -317,15 +317,16 @@ def ready_leaves(seen: Leaves, n: int) -> Leaves:
         neighbours=((),) * n,
         distances_ft=((),) * n,
     )
-    # Made without its constructor, which would measure where the sites are.
-    leaves = object.__new__(Leaves)
-    vars(leaves).update(vars(Leaves(seen.bound, seen.atlas, SiteTable.of([]))))
-    leaves.sites, leaves.placement = table, placement
-    leaves.coverages = {key: _repeated(value, index) for key, value in seen.coverages.items()}
-    leaves.distances = {key: _repeated(value, index) for key, value in seen.distances.items()}
-    leaves.feature_cache = seen.feature_cache
-    vars(leaves)["_shares"] = {key: value[:, index] for key, value in vars(seen)["_shares"].items()}
-    return leaves
+    return Leaves(
+        seen.bound,
+        seen.atlas,
+        table,
+        given_placement=placement,
+        coverages={key: _repeated(value, index) for key, value in seen.coverages.items()},
+        distances={key: _repeated(value, index) for key, value in seen.distances.items()},
+        land_shares={key: value[:, index] for key, value in seen.land_shares.items()},
+        feature_cache=seen.feature_cache,
+    )
 
 
 def measure_rules(atlas: Atlas, options: Options) -> dict[str, Any]:
@@ -339,7 +340,7 @@ def measure_rules(atlas: Atlas, options: Options) -> dict[str, Any]:
     leaves = ready_leaves(seen, options.rule_sites)
 
     start = time.perf_counter()
-    many = Evaluation(engine.bound, leaves, keep=False)
+    many = Evaluation(engine.bound, leaves, keep=False, margins=False)
     for name in categories:
         many.category(name)
     seconds = time.perf_counter() - start

@@ -115,9 +115,7 @@ def _settle(frame: gpd.GeoDataFrame, label: str) -> gpd.GeoDataFrame:
     explained = np.sqrt(0.5) * QUANTUM_FTUS * shapely.length(sound)
     refused = change > np.maximum(LARGEST_AREA_CHANGE * was, explained)
     if refused.any() or change.sum() > LARGEST_AREA_CHANGE * was.sum():
-        raise BuildError(
-            f"{label}: rounding and repair change the area of row {worst} by {change[worst]:.1f} sq ft."
-        )
+        raise BuildError(f"{label}: rounding and repair change the area of row {worst} by {change[worst]:.1f} sq ft.")
     kinds = {geometry.geom_type for geometry in rounded}
     if not kinds <= {"Polygon", "MultiPolygon"} or not shapely.is_valid(rounded).all():
         raise BuildError(f"{label}: expected valid polygons, found {sorted(kinds)}.")
@@ -188,9 +186,7 @@ def municipalities(features: list[dict[str, Any]]) -> gpd.GeoDataFrame:
     for code, record in zip(codes, records, strict=True):
         # The publisher's SSN field is the other department's code: it has to agree with our table.
         if code not in facts or str(record["SSN"]) != facts[code]["dca_code"]:
-            raise BuildError(
-                f"Municipality {code} ({record['MUN_LABEL']}) does not fit revitalization_index.csv."
-            )
+            raise BuildError(f"Municipality {code} ({record['MUN_LABEL']}) does not fit revitalization_index.csv.")
     # Not densified: the publisher's own lines are straight in State Plane feet, and the longitudes and
     # latitudes are its vertices. Cutting the sides in degrees first would bend them.
     shapes = _project(np.array([shapely.geometry.shape(feature["geometry"]) for feature in features]))
@@ -348,9 +344,7 @@ def terminals(facts: list[dict[str, Any]]) -> gpd.GeoDataFrame:
             for name in ("id", "name", "source", "status", "status_note"):
                 columns[name].append(terminal[name])
             columns["bound"].append(bound)
-            columns["first_vessel"].append(
-                str(terminal["first_vessel"]) if terminal["first_vessel"] else None
-            )
+            columns["first_vessel"].append(str(terminal["first_vessel"]) if terminal["first_vessel"] else None)
             shapes.append(_disk(terminal["centre"], metres))
     table: dict[str, Any] = {**columns, "first_vessel": _days(columns["first_vessel"])}
     return _frame(table, shapes, "south_jersey_port_terminals")
@@ -444,12 +438,8 @@ def checksums(*, write_them: bool) -> list[str]:
 def main() -> int:
     """Run the command; return its exit code."""
     parser = argparse.ArgumentParser(description="Build the reference layers of data/ and their checksums.")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing; fail if a file is not up to date"
-    )
-    parser.add_argument(
-        "--archive", type=Path, help="a local copy of the npm archive, instead of fetching it"
-    )
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a file is not up to date")
+    parser.add_argument("--archive", type=Path, help="a local copy of the npm archive, instead of fetching it")
     options = parser.parse_args()
     problems = []
     try:

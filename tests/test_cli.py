@@ -83,7 +83,7 @@ def test_the_record_is_schema_valid_and_byte_identical() -> None:
     assert (first.returncode, first.stderr) == (0, "")
     assert first.stdout == second.stdout
     schema = json.loads(run("schema").stdout)
-    assert schema == Determination.model_json_schema()
+    assert set(schema["properties"]) == set(schema["required"]) == set(Determination.model_fields)
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(json.loads(first.stdout), schema)
 

@@ -248,9 +248,7 @@ def test_decimal_degrees_come_back(
     swap=st.booleans(),
     separator=st.sampled_from([", ", " ", "; "]),
 )
-def test_degrees_minutes_seconds_come_back(
-    *, lat: float, lon: float, style: int, swap: bool, separator: str
-) -> None:
+def test_degrees_minutes_seconds_come_back(*, lat: float, lon: float, style: int, swap: bool, separator: str) -> None:
     pair = (_dms(lat, "NS", style), _dms(lon, "EW", style))
     place = parse_coordinates(separator.join(pair[::-1] if swap else pair))
     assert abs(place.lat - lat) * 364_000 <= place.rounding_ft * 1.001

@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from functools import cache
-from itertools import combinations, product
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,7 +40,6 @@ PLACES = {
     "airport": (-74.5770, 39.4529),
     "Meadowlands": (-74.0745, 40.8135),
     "Oceanport": (-74.0440, 40.3090),
-    "Paulsboro": (-75.2410, 39.8400),
 }
 
 
@@ -127,7 +126,7 @@ def test_facts_change_outcomes_and_are_kept(place: str, facts: dict[str, Any], c
 
 
 def test_a_stated_fact_is_printed_as_stated() -> None:
-    evidence = [e for e in _ask("Holmdel", facts={"lfb_supervision": True})["distressed_municipality"].evidence]
+    evidence = _ask("Holmdel", facts={"lfb_supervision": True})["distressed_municipality"].evidence
     assert [e.words for e in evidence if e.outcome == "yes"] == ["stated by the user: lfb_supervision = yes"]
     assert not _ask("Holmdel", facts={"lfb_supervision": True})["distressed_municipality"].assumed
 
@@ -150,16 +149,10 @@ def test_on_the_strict_reading_an_unlisted_municipality_is_undetermined() -> Non
     strict = _ask("Holmdel", readings={"A25": "undetermined"})["distressed_municipality"]
     assert (strict.outcome, strict.assumed, strict.assumptions) == ("undetermined", False, ())
     assert {("fact:lfb_supervision",), ("fact:serious_fiscal_distress",)} <= {m.needs for m in strict.would_decide}
-    both = _ask("Holmdel", readings={"A25": "undetermined"},
-                facts={"lfb_supervision": False, "serious_fiscal_distress": False})["distressed_municipality"]  # fmt: skip
+    neither = {"lfb_supervision": False, "serious_fiscal_distress": False}
+    both = _ask("Holmdel", readings={"A25": "undetermined"}, facts=neither)["distressed_municipality"]
     assert (both.outcome, both.assumed) == ("no", False)
     assert _ask("Newark", readings={"A25": "undetermined"})["distressed_municipality"].outcome == "yes"
-
-
-@pytest.mark.parametrize(("readings", "words"), [({"A99": "x"}, "no reading 'A99'"), ({"A25": "x"}, "no option 'x'")])
-def test_readings_that_are_none_are_refused(readings: dict[str, str], words: str) -> None:
-    with pytest.raises(RulebookError, match=words):
-        _ask("Newark", readings=readings)
 
 
 # -- days ----------------------------------------------------------------------------------------------
@@ -179,8 +172,6 @@ OWNED = {"owned_by_sports_exposition_authority": True}
         ("airport", "2018-09-30", "aviation_district", "yes", {}),
         ("airport", "2019-07-01", "aviation_district", "yes", {}),
         ("Camden", "2013-09-18", "garden_state_growth_zone", "yes", {}),
-        ("Camden", "2019-06-30", "garden_state_growth_zone", "yes", {}),
-        ("Paulsboro", "2017-03-02", "major_rail_station_municipality", "no", {}),
         ("Meadowlands", "2016-06-05", "qia_ground_apart", "undetermined", OWNED),
         ("Meadowlands", "2016-06-06", "qia_ground_apart", "yes", OWNED),
         ("Meadowlands", "2016-06-06", "qia_ground_apart", "undetermined", {}),
@@ -194,15 +185,11 @@ def test_what_holds_on_a_day(place: str, day: str, category: str, expected: str,
     assert outcome(run, category) == expected
 
 
-def test_paulsboro_before_and_after_its_first_vessel() -> None:
-    # In reach of Paulsboro's terminal alone: 15 miles minus a bit, to the south-south-east.
-    found = {}
-    for day in ("2017-03-02", "2017-03-03"):
-        for lat in (39.62,):
-            record = determine(Site.from_lonlat(-75.16, lat), _atlas(day))["south_jersey_port"]
-            found[day] = (record.outcome, record.leans)
-    # Other terminals are out of reach here, so the day decides, and before it is open, never no.
-    assert found == {"2017-03-02": ("undetermined", "yes"), "2017-03-03": ("yes", None)}
+@pytest.mark.parametrize(("day", "expected"), [("2017-03-02", ("undetermined", "yes")), ("2017-03-03", ("yes", None))])
+def test_paulsboro_before_and_after_its_first_vessel(day: str, expected: tuple[str, str | None]) -> None:
+    # 14 miles from Paulsboro, more than 16 from Camden's terminals and from Salem: open before, and never no.
+    record = determine(Site.from_lonlat(-75.17, 39.655), _atlas(day))["south_jersey_port"]
+    assert (record.outcome, record.leans) == expected
 
 
 @pytest.mark.parametrize("day", ["2013-09-17", "2019-07-02", "2026-01-01"])
@@ -220,20 +207,34 @@ def test_a_wording_that_was_not_read_is_a_caution(day: str, seen: bool) -> None:
 # -- what could decide ---------------------------------------------------------------------------------
 
 OPEN_PLACES = ("Holmdel", "Parsippany", "Atlantic City", "Meadowlands", "Cherry Hill")
+# Not stated, yet not missing: reading A25 assumes them.
+ASSUMED = {"lfb_supervision", "serious_fiscal_distress"}
+# Layers that cannot have ground everywhere, and the places of the above where they can.
+ONLY_AT = {
+    "atlantic_city_tourism_district": {"Atlantic City"},
+    "highlands_region": {"Parsippany"},
+    "meadowlands_district": {"Meadowlands"},
+    "meadowlands_master_plan_areas": {"Meadowlands"},
+    "meadowlands_redevelopment_plans": {"Meadowlands"},
+    "pinelands_management_areas": {"Atlantic City", "Cherry Hill"},
+    "sports_exposition_land": {"Meadowlands"},
+}
 
 
-def _features(layer_id: str, shape: shapely.Geometry) -> Iterator[Layer]:
+def _features(layer_id: str, place: str) -> Iterator[Layer]:
     """Draw a layer that is not shipped in every way that the rules can tell apart: with each value, and away."""
     manifest = load_manifests()[layer_id]
+    shape = around(PLACES[place], 500)
     dates = {name: "1990-01-01" for name in (manifest.from_field,) if name}
-    away = shapely.transform(shape, lambda xy: xy + 40_000)
     rows: list[dict[str, str]] = [{}]
     for coded in manifest.fields.values():
         if coded.source_field not in dates:
             values = list(coded.values) or (["50", "5"] if coded.source_field == "POVERTY_RATE" else [])
             rows += [{coded.source_field: value} for value in values]
-    for row in rows[1:] or rows:
-        yield draw(layer_id, [(shape, dates | row)])
+    if place in ONLY_AT.get(layer_id, {place}):
+        for row in rows[1:] or rows:
+            yield draw(layer_id, [(shape, dates | row)])
+    away = shapely.transform(shape, lambda xy: xy + 40_000)
     yield draw(layer_id, [(away, dates | (rows[1] if len(rows) > 1 else {}))])
 
 
@@ -257,9 +258,9 @@ def _trials(place: str) -> dict[str, list[dict[str, str]]]:
     for layer_id, manifest in base.manifests.items():
         if not manifest.ships and manifest.kind == "polygon":
             found[f"layer:{layer_id}"] = [
-                _outcomes(place, (*shipped, drawn), {}) for drawn in _features(layer_id, around(PLACES[place], 500))
+                _outcomes(place, (*shipped, drawn), {}) for drawn in _features(layer_id, place)
             ]
-    for name in load_facts():
+    for name in set(load_facts()) - ASSUMED:
         found[f"fact:{name}"] = [_outcomes(place, tuple(shipped), {name: v}) for v in _fact_values(name)]
     return found
 
@@ -283,7 +284,7 @@ def test_single_things_that_would_decide_do_and_no_others(place: str) -> None:
             assert {n for n in named if n in trials} == decides, finding.id
 
 
-@pytest.mark.parametrize("place", ["Holmdel", "Atlantic City"])
+@pytest.mark.parametrize("place", ["Camden", "Atlantic City"])
 def test_pairs_that_would_decide_do_and_are_minimal(place: str) -> None:
     base = _atlas("2017-04-17")
     shipped = tuple(layer for i in base.manifests if (layer := base.layer(i)) is not None)
@@ -359,10 +360,10 @@ def test_a_tract_without_a_figure_is_not_a_no() -> None:
 # -- polygons and margins ------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("half", "meets"), [(4, "yes"), (300, "yes")])
-def test_a_polygon_in_a_port_district_meets_it_however_small(half: float, meets: str, engine: Engine) -> None:
+@pytest.mark.parametrize("half", [4, 300])
+def test_a_polygon_in_a_port_district_meets_it_however_small(half: float, engine: Engine) -> None:
     run = engine.run(site(around(PLACES["Newark"], half)))
-    assert (outcome(run, "port_district"), outcome(run, "port_district_met")) == ("yes", meets)
+    assert (outcome(run, "port_district"), outcome(run, "port_district_met")) == ("yes", "yes")
 
 
 @pytest.mark.parametrize(
@@ -399,10 +400,3 @@ def test_margins_are_positive_inside_and_negative_outside(engine: Engine) -> Non
                 seen.add((finding.id, finding.outcome))
     ids = {"port_of_new_york_district", "south_jersey_port", "transit_oriented_development"}
     assert set(product(ids, ("yes", "no"))) <= seen
-
-
-def test_every_pair_of_places_has_the_same_layers_and_findings() -> None:
-    records = [_ask(place) for place in PLACES]
-    for one, two in combinations(records, 2):
-        assert one.layers == two.layers
-        assert [f.id for f in one.findings] == [f.id for f in two.findings]

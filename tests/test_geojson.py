@@ -45,9 +45,7 @@ def _with_crs(geometry: dict[str, Any], name: Any) -> dict[str, Any]:
 
 
 def test_shapes_are_gathered_in_their_own_coordinates() -> None:
-    found = gather(
-        _collection(_feature(_point(585000, 700000, 12), Pams_Pin="0408_81_1"), _feature(_square())), "It"
-    )
+    found = gather(_collection(_feature(_point(585000, 700000, 12), Pams_Pin="0408_81_1"), _feature(_square())), "It")
     assert found.points == [shapely.Point(585000, 700000)]
     assert [p.bounds for p in found.polygons] == [pytest.approx((-74.17, 40.73, -74.16, 40.74))]
     assert (found.pins, found.has_z) == (["0408_81_1", None], True)
@@ -223,9 +221,7 @@ JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=5),
     lambda inner: (
         st.lists(inner, max_size=4)
-        | st.dictionaries(
-            st.sampled_from(["type", "geometry", "coordinates", "features", "crs", "name"]), inner
-        )
+        | st.dictionaries(st.sampled_from(["type", "geometry", "coordinates", "features", "crs", "name"]), inner)
     ),
     max_leaves=12,
 )

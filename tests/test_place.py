@@ -240,6 +240,13 @@ def test_without_the_polygons_a_place_is_unknown_and_a_stated_code_still_holds(t
     assert record.incomplete
 
 
+@pytest.mark.parametrize(("x", "share"), [(9_500, None), (9_900, 80), (9_950, 90)])
+def test_ground_in_no_polygon_is_a_caution(two: Atlas, x: float, share: int | None) -> None:
+    cautions = determine(square(X + x, Y + 100, 500), two).cautions
+    said = [c for c in cautions if "lies in no municipality's polygon" in c]
+    assert [c.partition(" %")[0] for c in said] == ([] if share is None else [str(share)])
+
+
 def test_many_at_once_are_what_each_is_alone(atlas: Atlas) -> None:
     rng = np.random.default_rng(3)
     x, y = to_working(rng.uniform(-74.6, -74.0, 40), rng.uniform(40.3, 40.9, 40))

@@ -27,7 +27,6 @@ SWITCHED = {
     "A43": {"nearest", "strict"},
     "A44": {"undetermined", "count", "not_count"},
     "A45": {"barrier_islands_in_5", "barrier_islands_apart"},
-    "A46": {"part_inside", "whole_tract", "any_part"},
     "A47": {"union", "one_station"},
     "A50": {"example_needs_ruling", "district_alone"},
     "A52": {"available_space", "whole_building"},
@@ -48,7 +47,6 @@ DEFAULTS = {
     "A43": "nearest",
     "A44": "undetermined",
     "A45": "barrier_islands_in_5",
-    "A46": "part_inside",
     "A47": "union",
     "A50": "example_needs_ruling",
     "A52": "available_space",
@@ -106,9 +104,7 @@ def test_a_documented_reading_may_be_named_with_its_one_option() -> None:
         ({"A31": "sometimes"}, ["no option 'sometimes'", "Known: never."]),
     ],
 )
-def test_an_unknown_reading_or_option_is_refused_with_the_nearest(
-    chosen: dict[str, str], words: list[str]
-) -> None:
+def test_an_unknown_reading_or_option_is_refused_with_the_nearest(chosen: dict[str, str], words: list[str]) -> None:
     with pytest.raises(RulebookError) as error:
         resolve_readings(chosen)
     assert all(word in str(error.value) for word in words), str(error.value)
@@ -147,9 +143,7 @@ def test_a_malformed_file_is_refused_with_its_place(content: str, words: list[st
 @pytest.mark.skipif(not SHARED.is_file(), reason="the shared facts are not beside the repository")
 def test_readings_and_the_shared_ambiguities_are_the_same_questions() -> None:
     rows = [line.split("|") for line in SHARED.read_text(encoding="utf-8").splitlines()]
-    shared = {
-        row[1].strip(): row for row in rows if re.fullmatch(r"A\d+", row[1].strip() if len(row) > 1 else "")
-    }
+    shared = {row[1].strip(): row for row in rows if re.fullmatch(r"A\d+", row[1].strip() if len(row) > 1 else "")}
     readings = load_readings()
     assert list(shared) == list(readings)
     for name, row in shared.items():

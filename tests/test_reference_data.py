@@ -42,9 +42,7 @@ SQFT_PER_SQUARE_MILE = 5280.0**2
 TO_WORKING = pyproj.Transformer.from_crs("EPSG:4269", "EPSG:3424", always_xy=True)
 GEOD = pyproj.Geod(ellps="GRS80")
 
-needs_shared = pytest.mark.skipif(
-    not SHARED.is_dir(), reason="the shared facts folder is not beside the repository"
-)
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="the shared facts folder is not beside the repository")
 
 
 def rows(path: Path) -> list[dict[str, str]]:
@@ -313,9 +311,7 @@ def test_the_district_has_the_published_area(layers: dict[str, gpd.GeoDataFrame]
     assert shapely.contains_properly(shapes["outer"], shapes["nominal"])
     assert shapely.contains_properly(shapes["nominal"], shapes["inner"])
     # No side's margin is narrower than 200 m or wider than 400 m.
-    gap = shapely.distance(
-        shapely.points(shapely.get_coordinates(shapes["inner"])), shapes["nominal"].exterior
-    )
+    gap = shapely.distance(shapely.points(shapely.get_coordinates(shapes["inner"])), shapes["nominal"].exterior)
     assert gap.min() * 0.3048 == pytest.approx(200, abs=0.1)
     assert gap.max() * 0.3048 <= 400.1
 
@@ -455,9 +451,7 @@ def test_designations_agree_with_the_shared_facts() -> None:
     assert len(facts) == len(ours)
     for fact, own in zip(facts, ours, strict=True):
         filled = {"source", "status_note"} if not fact["source"] else set()
-        assert {k: v for k, v in fact.items() if k not in filled} == {
-            k: v for k, v in own.items() if k not in filled
-        }
+        assert {k: v for k, v in fact.items() if k not in filled} == {k: v for k, v in own.items() if k not in filled}
 
 
 @pytest.mark.shared
