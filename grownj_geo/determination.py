@@ -81,6 +81,8 @@ class Finding(_Record):
         Feet by which the deciding line is cleared (positive: inside) or missed; null where no line decides.
     assumed
         Whether the outcome rests on a documented assumption.
+    under_other_readings
+        Where the text goes round in a circle: the outcome under each reading that was not chosen, if it differs.
     would_decide
         For an undetermined finding: the smallest sets of missing things that could decide it.
     """
@@ -99,6 +101,7 @@ class Finding(_Record):
     assumptions: tuple[str, ...] = ()
     status: str
     readings: dict[str, str] = Field(default_factory=dict)
+    under_other_readings: dict[str, OutcomeWord] = Field(default_factory=dict)
     evidence: tuple[Evidence, ...] = ()
     would_decide: tuple[Missing, ...] = ()
 

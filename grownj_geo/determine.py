@@ -36,11 +36,11 @@ from grownj_geo.site import Site
 from grownj_geo.whatif import deciding_sets
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from datetime import date
 
     from grownj_geo.atlas import Atlas
-    from grownj_geo.determination import Evidence
+    from grownj_geo.determination import Evidence, OutcomeWord
     from grownj_geo.site import FactValue
 
 __all__ = ["Engine", "determine"]
@@ -116,20 +116,50 @@ class Engine:
             run.category(category.id)
         return run
 
-    def determine(self, site: Site, *, determined_on: date | None = None) -> Determination:
+    @cached_property
+    def others(self) -> dict[str, Engine]:
+        """Engines under each reading of the rulebook's circles that was not chosen, by ``"A11=strict"``."""
+        return {
+            f"{reading}={option}": Engine(self.atlas, self.rulebook, {**self.readings, reading: option})
+            for reading in self.rulebook.circles
+            for option in load_readings()[reading].options
+            if option != self.bound.readings[reading]
+        }
+
+    def _under_other_readings(self, run: Evaluation, categories: Sequence[str]) -> dict[str, dict[str, OutcomeWord]]:
+        """Return, by category, the outcomes that differ under the other readings of the circles."""
+        found: dict[str, dict[str, OutcomeWord]] = {category: {} for category in categories}
+        for label, other in self.others.items():
+            leaves = run.leaves.under(other.bound, feature_cache=other._feature_cache)  # noqa: SLF001 - of this class
+            again = Evaluation(other.bound, leaves, keep=False, margins=False)
+            for category in categories:
+                there = int(again.category(category).outcomes[ANSWER, 0])
+                if there != int(run.category(category).outcomes[ANSWER, 0]):
+                    found[category][label] = Outcome.of(there).value
+        return found
+
+    def determine(
+        self, site: Site, *, determined_on: date | None = None, other_readings: bool = False
+    ) -> Determination:
         """Return the determination of one site.
 
         Parameters
         ----------
         site
             The site.
+        other_readings
+            Say where another reading of the text's circles gives another outcome.
         determined_on
             A day to write into the record; left out by default, so that equal questions give equal bytes.
         """
         run = self.run(site)
         categories = [c for c in self.rulebook.categories if c.kind != "ground"]
         sets = deciding_sets(run, [c.id for c in categories])
-        findings = tuple(_finding(category.id, run, sets.get(category.id, [])) for category in categories)
+        differing = self._under_other_readings(run, [c.id for c in categories]) if other_readings else {}
+        findings = tuple(
+            _finding(category.id, run, sets.get(category.id, []), differing.get(category.id, {}))
+            for category in categories
+        )
         layers = self.layer_records
         return Determination(
             software=f"grownj-geo {_version()}",
@@ -164,6 +194,7 @@ def determine(
     facts: Mapping[str, FactValue] | None = None,
     readings: Mapping[str, str] | None = None,
     uncertainty_ft: float = 0.0,
+    other_readings: bool = False,
     determined_on: date | None = None,
 ) -> Determination:
     """Determine which incentive areas one site is in.
@@ -183,6 +214,8 @@ def determine(
         Chosen options where the regulation is open, by ambiguity id.
     uncertainty_ft
         How far the true place may be from what is given; for text and geometries.
+    other_readings
+        Say where another reading of the text's circles gives another outcome; the command line always does.
     determined_on
         A day to write into the record.
 
@@ -202,14 +235,23 @@ def determine(
     >>> found["garden_state_growth_zone"].outcome
     'yes'
     """
-    book = load_rulebook(rulebook) if isinstance(rulebook, str) else rulebook
     if isinstance(site, str):
         site = locate(site, uncertainty_ft=uncertainty_ft, directory=Directory(atlas))
     elif isinstance(site, shapely.Geometry):
         site = Site(typed=site.wkt, located_by="geometry in EPSG:3424", geometry=site, uncertainty_ft=uncertainty_ft)
     stated = check_facts({**site.facts, **(facts or {})})
     site = Site(**{**site.__dict__, "facts": stated})
-    return Engine(atlas, book, readings or {}).determine(site, determined_on=determined_on)
+    chosen = tuple(sorted((readings or {}).items()))
+    engine = (
+        _shipped_engine(atlas, rulebook, chosen) if isinstance(rulebook, str) else Engine(atlas, rulebook, dict(chosen))
+    )
+    return engine.determine(site, determined_on=determined_on, other_readings=other_readings)
+
+
+@lru_cache(maxsize=16)
+def _shipped_engine(atlas: Atlas, rulebook_id: str, readings: tuple[tuple[str, str], ...]) -> Engine:
+    """Bind once for many calls."""
+    return Engine(atlas, load_rulebook(rulebook_id), dict(readings))
 
 
 @dataclass(frozen=True)
@@ -232,7 +274,9 @@ def _version() -> str:
         return "0 (not installed)"
 
 
-def _finding(category_id: str, run: Evaluation, sets: list[tuple[str, ...]]) -> Finding:
+def _finding(
+    category_id: str, run: Evaluation, sets: list[tuple[str, ...]], differing: dict[str, OutcomeWord]
+) -> Finding:
     category = run.bound.rulebook.category(category_id)
     clause = run.bound.clauses[category_id]
     values = run.category(category_id)
@@ -257,6 +301,7 @@ def _finding(category_id: str, run: Evaluation, sets: list[tuple[str, ...]]) -> 
         assumptions=tuple(e.words for e in evidence if e.assumed) if assumed else (),
         status=weakest([category.status, status_of(clause, run)]),
         readings=_readings(category.readings, leaves, run),
+        under_other_readings=differing,
         evidence=evidence,
         would_decide=tuple(Missing(needs=needs, words=_needs_words(needs, run)) for needs in sets),
     )

@@ -99,6 +99,20 @@ class Leaves:
         """The number of sites."""
         return len(self.sites)
 
+    def under(self, bound: BoundRulebook, *, feature_cache: dict[int, list[tuple[int, int]]]) -> Leaves:
+        """Return the leaves of the same sites under other readings, with what was measured already."""
+        return Leaves(
+            bound,
+            self.atlas,
+            self.sites,
+            self.facts,
+            given_placement=self.placement,
+            coverages=self.coverages,
+            distances=self.distances,
+            land_shares=self.land_shares,
+            feature_cache=feature_cache,
+        )
+
     def value(self, clause: Clause) -> Values:
         """Return the values of a leaf clause."""
         found = self._values.get(clause.content)

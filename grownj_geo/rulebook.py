@@ -114,6 +114,8 @@ class Rulebook(Strict):
     ----------
     first_day, last_day
         The days that the rulebook covers, both included.
+    circles
+        Readings that break a circle of the text: a determination shows what the other reading would give.
     uses
         Categories taken from shipped rulebooks, by the rulebook's id; what they ask for comes with them.
     """
@@ -129,6 +131,7 @@ class Rulebook(Strict):
     last_day: date
     outside_days: str
     wording: tuple[WordingPeriod, ...] = ()
+    circles: tuple[AmbiguityId, ...] = ()
     uses: dict[str, tuple[Name, ...]] = Field(default_factory=dict)
     parameters: dict[Name, Parameter] = Field(default_factory=dict)
     categories: Annotated[tuple[Category, ...], Field(min_length=1)]

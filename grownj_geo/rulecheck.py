@@ -64,6 +64,8 @@ def _problems(book: Rulebook) -> Iterator[str]:
     ids = [category.id for category in book.categories]
     for repeated in sorted({i for i in ids if ids.count(i) > 1}):
         yield f"{repeated}: the id is used by more than one category; give each its own."
+    for reading in book.circles:
+        yield from _unknown("circles", "reading", reading, load_readings())
     for tier in book.tiers:
         yield from _unknown(f"tiers > {tier.id}", "category", tier.category, ids)
     for category in book.categories:
