@@ -211,6 +211,9 @@ def day_reached(day: Day, as_of: date) -> str:
 class Evaluation:
     """The categories of a bound rulebook for one table of sites, computed as they are asked for.
 
+    Beside every kept clause's values it keeps the first site's answer (1, 0 or -1), and what explanations worked
+    out from it: the deciding leaves, their evidence, how well each clause is known.
+
     Parameters
     ----------
     bound
@@ -228,6 +231,7 @@ class Evaluation:
     keep: bool = True
     margins: bool = True
     clause_values: dict[str, Values] = field(default_factory=dict)
+    answers: dict[str, int] = field(default_factory=dict)
     deciding: dict[str, tuple[Clause, ...]] = field(default_factory=dict)
     evidence: dict[str, Evidence] = field(default_factory=dict)
     statuses: dict[str, str] = field(default_factory=dict)
@@ -248,10 +252,6 @@ class Evaluation:
             found = self._categories[category_id] = self._value(self.bound.clauses[category_id])
         return found
 
-    def answer(self, clause: Clause, site: int = 0) -> int:
-        """Return a kept clause's answer for one site: 1, 0 or -1."""
-        return int(self.clause_values[clause.path].outcomes[ANSWER, site])
-
     def _value(self, clause: Clause) -> Values:
         match clause.operator:
             case "any" | "all":
@@ -264,6 +264,8 @@ class Evaluation:
                 result = self.leaves.value(clause)
         if self.keep:
             self.clause_values[clause.path] = result
+            if self.leaves.n:
+                self.answers[clause.path] = int(result.outcomes[ANSWER, 0])
         return result
 
     def _joint(self, clause: Clause) -> Values:

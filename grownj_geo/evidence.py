@@ -95,17 +95,17 @@ def _deciding(clause: Clause, run: Evaluation) -> Iterator[Clause]:
     if not isinstance(node, AnyNode | AllNode | NotNode):
         yield clause
         return
-    answer = int(run.clause_values[clause.path].outcomes[ANSWER, 0])
+    answer = run.answers[clause.path]
     if isinstance(node, NotNode):
         wanted = {-answer}
     else:
         decisive = 1 if isinstance(node, AnyNode) else -1
         wanted = {answer} if answer in {decisive, 0} else {1, 0, -1}
     for child in clause.children:
-        value = run.clause_values.get(child.path)
-        if not child.counts or value is None:
+        found = run.answers.get(child.path)
+        if not child.counts or found is None:
             continue
-        if int(value.outcomes[ANSWER, 0]) in wanted or child.in_force == "unsure":
+        if found in wanted or child.in_force == "unsure":
             yield from _deciding(child, run)
 
 
@@ -127,13 +127,11 @@ def _status(clause: Clause, run: Evaluation) -> str:
         return weakest([own, category.status, status_of(run.bound.clauses[category.id], run)])
     if not clause.children:
         return weakest([own, evidence_of(clause, run).status or "confirmed"])
-    answer = run.answer(clause)
+    answer = run.answers[clause.path]
     # What a clause needs of its parts: the same outcome, or the opposite below a "not".
     wanted = -answer if clause.operator == "not" else answer
     parts = [
-        status_of(child, run)
-        for child in clause.children
-        if child.counts and child.path in run.clause_values and run.answer(child) == wanted
+        status_of(child, run) for child in clause.children if child.counts and run.answers.get(child.path) == wanted
     ]
     if not parts:
         return own

@@ -7,7 +7,7 @@ operators. This module reads and checks; `evaluate` computes.
 from __future__ import annotations
 
 from datetime import date
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -137,6 +137,10 @@ class Rulebook(Strict):
     categories: Annotated[tuple[Category, ...], Field(min_length=1)]
     tiers: tuple[Tier, ...] = ()
 
+    @cached_property
+    def _by_id(self) -> dict[str, Category]:
+        return {category.id: category for category in self.categories}
+
     def category(self, category_id: str) -> Category:
         """Return a category by its id.
 
@@ -145,9 +149,9 @@ class Rulebook(Strict):
         RulebookError
             If there is none; the message names the nearest.
         """
-        for category in self.categories:
-            if category.id == category_id:
-                return category
+        found = self._by_id.get(category_id)
+        if found is not None:
+            return found
         raise RulebookError(
             f"The rulebook {self.id} has no category {category_id!r}. "
             + nearest_name(category_id, [c.id for c in self.categories])

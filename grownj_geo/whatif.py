@@ -60,8 +60,8 @@ def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[
         return {}
     keys = {
         path: found
-        for path, value in run.clause_values.items()
-        if value.outcomes[ANSWER, 0] == 0 and (found := _keys_of(run.bound.by_path[path], value))
+        for path, answer in run.answers.items()
+        if answer == 0 and (found := _keys_of(run.bound.by_path[path], run.clause_values[path]))
     }
     names = sorted(frozenset().union(*keys.values())) if keys else []
     result: dict[str, list[tuple[str, ...]]] = {}
@@ -173,9 +173,7 @@ class _Trials:
             return np.negative(high), np.negative(low)
         if isinstance(node, AnyNode | AllNode):
             return self._joint(clause, strongest=isinstance(node, AnyNode))
-        value = self._run.clause_values.get(clause.path)
-        answer = 0 if value is None else int(value.outcomes[ANSWER, 0])
-        low = high = self._fixed[answer]
+        low = high = self._fixed[self._run.answers.get(clause.path, 0)]
         names = self._keys.get(clause.path)
         if names is None:
             return low, high
