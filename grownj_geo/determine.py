@@ -75,6 +75,8 @@ class Engine:
     readings: Mapping[str, str] = field(default_factory=dict)
     bound: BoundRulebook = field(init=False)
     _feature_cache: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    _common: dict[str, Evidence] = field(default_factory=dict)
+    _missing: dict[tuple[str, ...], Missing] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Bind once; sites share the result."""
@@ -111,7 +113,7 @@ class Engine:
         leaves = Leaves(self.bound, self.atlas, SiteTable.of([site]), facts, feature_cache=self._feature_cache)
         if leaves.placement.kinds[0] is PlacementKind.OUTSIDE:
             raise OutsideNewJerseyError(outside_words(site))
-        run = Evaluation(self.bound, leaves)
+        run = Evaluation(self.bound, leaves, common=self._common)
         for category in self.rulebook.categories:
             run.category(category.id)
         return run
@@ -138,6 +140,13 @@ class Engine:
                     found[category][label] = Outcome.of(there).value
         return found
 
+    def _named(self, needs: tuple[str, ...]) -> Missing:
+        """Return a set of missing things with its words; there are few, so each is made once."""
+        if needs not in self._missing:
+            words = " and ".join(_need_words(need, self.atlas) for need in needs)
+            self._missing[needs] = Missing(needs=needs, words=words)
+        return self._missing[needs]
+
     def determine(
         self, site: Site, *, determined_on: date | None = None, other_readings: bool = False
     ) -> Determination:
@@ -157,7 +166,12 @@ class Engine:
         sets = deciding_sets(run, [c.id for c in categories])
         differing = self._under_other_readings(run, [c.id for c in categories]) if other_readings else {}
         findings = tuple(
-            _finding(category.id, run, sets.get(category.id, []), differing.get(category.id, {}))
+            _finding(
+                category.id,
+                run,
+                tuple(self._named(needs) for needs in sets.get(category.id, ())),
+                differing.get(category.id, {}),
+            )
             for category in categories
         )
         layers = self.layer_records
@@ -275,7 +289,7 @@ def _version() -> str:
 
 
 def _finding(
-    category_id: str, run: Evaluation, sets: list[tuple[str, ...]], differing: dict[str, OutcomeWord]
+    category_id: str, run: Evaluation, would_decide: tuple[Missing, ...], differing: dict[str, OutcomeWord]
 ) -> Finding:
     category = run.bound.rulebook.category(category_id)
     clause = run.bound.clauses[category_id]
@@ -303,7 +317,7 @@ def _finding(
         readings=_readings(category.readings, leaves, run),
         under_other_readings=differing,
         evidence=evidence,
-        would_decide=tuple(Missing(needs=needs, words=_needs_words(needs, run)) for needs in sets),
+        would_decide=would_decide,
     )
 
 
@@ -323,14 +337,10 @@ def _readings(own: tuple[str, ...], leaves: tuple[Clause, ...], run: Evaluation)
     return {i: run.bound.readings[i] for i in sorted(named, key=lambda i: int(i[1:]))}
 
 
-def _needs_words(needs: tuple[str, ...], run: Evaluation) -> str:
-    return " and ".join(_need_words(need, run) for need in needs)
-
-
-def _need_words(need: str, run: Evaluation) -> str:
+def _need_words(need: str, atlas: Atlas) -> str:
     kind, _, name = need.partition(":")
     if kind == "layer":
-        return f"load {run.leaves.atlas.manifests[name].title}"
+        return f"load {atlas.manifests[name].title}"
     if kind == "fact":
         definition = load_facts()[name]
         who = " (an official finding)" if definition.kind == "ruling" else ""
@@ -338,5 +348,5 @@ def _need_words(need: str, run: Evaluation) -> str:
     if kind == "reading":
         return f"choose a reading of {name}"
     if kind == "position":
-        return f"a better position for the site or for {run.leaves.atlas.manifests[name].title}"
+        return f"a better position for the site or for {atlas.manifests[name].title}"
     return {"place": "give the site's location", "municipality": "state the municipality or a parcel number"}[kind]

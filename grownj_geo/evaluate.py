@@ -222,6 +222,8 @@ class Evaluation:
         Computes the clauses that look at the world: layers, lists, facts.
     keep
         Keep every clause's values, for explanation. Costs memory with many sites.
+    common
+        Evidence that reads the same for every site: may be shared by all evaluations of one atlas.
     margins
         Work out the margin of every clause. Costs half the time with many sites.
     """
@@ -235,6 +237,7 @@ class Evaluation:
     deciding: dict[str, tuple[Clause, ...]] = field(default_factory=dict)
     evidence: dict[str, Evidence] = field(default_factory=dict)
     statuses: dict[str, str] = field(default_factory=dict)
+    common: dict[str, Evidence] = field(default_factory=dict)
     _categories: dict[str, Values] = field(default_factory=dict)
 
     def category(self, category_id: str) -> Values:

@@ -154,8 +154,22 @@ def evidence_of(clause: Clause, run: Evaluation) -> Evidence:
     """Return what a leaf clause saw for the first site."""
     found = run.evidence.get(clause.path)
     if found is None:
-        found = run.evidence[clause.path] = _evidence(clause, run)
+        # What waits for a layer or a fact reads the same for every site.
+        common = (
+            run.common if _is_common(clause, Cause(int(run.clause_values[clause.path].causes[0]))) else run.evidence
+        )
+        found = common.get(clause.path)
+        if found is None:
+            found = common[clause.path] = _evidence(clause, run)
+        run.evidence[clause.path] = found
     return found
+
+
+def _is_common(clause: Clause, causes: Cause) -> bool:
+    if isinstance(clause.node, SiteFactNode):
+        waits = Cause.FACT_MISSING in causes
+        return waits and (clause.node.site_fact.supported_by is None or Cause.LAYER_MISSING in causes)
+    return causes == Cause.LAYER_MISSING
 
 
 def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901 - one branch for each operator
