@@ -313,7 +313,8 @@ def _finding(
         causes=tuple(Cause(int(values.causes[0])).words),
         assumed=assumed,
         assumptions=tuple(e.words for e in evidence if e.assumed) if assumed else (),
-        status=weakest([category.status, status_of(clause, run)]),
+        # What is undetermined is not known at all; only the definition has a status then.
+        status=weakest([category.status, status_of(clause, run)]) if answer else category.status,
         readings=_readings(category.readings, leaves, run),
         under_other_readings=differing,
         evidence=evidence,

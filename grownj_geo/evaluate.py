@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["BoundRulebook", "Clause", "Evaluation", "Values", "bind", "day_reached"]
 
 NO_CAUSE = Cause(0)
+_NO_CAUSES = np.zeros(1, dtype=np.int32)
 ANSWER, LEANING, STRICT = 0, 1, 2
 """The rows of a clause's outcomes."""
 
@@ -105,6 +106,11 @@ class Clause:
     def counts(self) -> bool:
         """Whether the clause takes part in the answer."""
         return self.chosen and self.in_force != "no"
+
+    @cached_property
+    def active(self) -> tuple[Clause, ...]:
+        """The clauses below it that take part in the answer."""
+        return tuple(child for child in self.children if child.counts)
 
     def walk(self) -> Iterator[Clause]:
         """Yield the clause and all clauses below it, in order."""
@@ -277,9 +283,7 @@ class Evaluation:
     def _parts(self, clause: Clause) -> list[Values]:
         """Return the values of the clauses that count; one that is only perhaps in force decides nothing."""
         parts = []
-        for child in clause.children:
-            if not child.counts:
-                continue
+        for child in clause.active:
             value = self._value(child)
             parts.append(value if child.in_force == "yes" else _perhaps(value, clause.operator == "any"))
         return parts
@@ -291,6 +295,8 @@ def _combine(parts: list[Values], n: int, *, strongest: bool, margins: bool) -> 
         return Values.constant(n, -1 if strongest else 1)
     if len(parts) == 1:
         return parts[0]
+    if n == 1:
+        return _combine_one(parts, strongest=strongest)
     choose = np.maximum if strongest else np.minimum
     outcomes = parts[0].outcomes
     for part in parts[1:]:
@@ -310,8 +316,6 @@ def _margin(parts: list[Values], answer: NDArray[np.int8], n: int, *, strongest:
     if all(part.margin_ft is None for part in parts):
         return None
     decisive = 1 if strongest else -1
-    if n == 1:
-        return _margin_of_one(parts, int(answer[0]), decisive)
     nearest = np.fmax if strongest else np.fmin
     margin = np.full(n, np.nan)
     unaided = np.zeros(n, dtype=bool)
@@ -327,13 +331,29 @@ def _margin(parts: list[Values], answer: NDArray[np.int8], n: int, *, strongest:
     return margin
 
 
-def _margin_of_one(parts: list[Values], answer: int, decisive: int) -> NDArray[np.float64] | None:
+def _combine_one(parts: list[Values], *, strongest: bool) -> Values:
     """Do the same for one site: plain numbers are much faster than arrays of one."""
-    margins = [part.margin() for part in parts if part.outcomes[ANSWER, 0] == answer]
-    finite = [margin for margin in margins if math.isfinite(margin)]
-    if not finite or (answer == decisive and len(finite) < len(margins)):
-        return None
-    return np.array([max(finite) if decisive == 1 else min(finite)])
+    choose = np.maximum if strongest else np.minimum
+    outcomes = parts[0].outcomes
+    for part in parts[1:]:
+        outcomes = choose(outcomes, part.outcomes)
+    answer, decisive = outcomes[ANSWER, 0], 1 if strongest else -1
+    causes = _NO_CAUSES
+    if answer == 0:
+        causes = parts[0].causes
+        for part in parts[1:]:
+            causes = causes | part.causes
+    finite, unaided = [], False
+    for part in parts:
+        if part.outcomes[ANSWER, 0] == answer:
+            margin = math.nan if part.margin_ft is None else float(part.margin_ft[0])
+            if math.isfinite(margin):
+                finite.append(margin)
+            else:
+                unaided = True
+    if not finite or (unaided and answer == decisive):
+        return Values(outcomes, None, causes)
+    return Values(outcomes, np.array([max(finite) if strongest else min(finite)]), causes)
 
 
 def _negated(value: Values) -> Values:

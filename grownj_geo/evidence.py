@@ -101,11 +101,8 @@ def _deciding(clause: Clause, run: Evaluation) -> Iterator[Clause]:
     else:
         decisive = 1 if isinstance(node, AnyNode) else -1
         wanted = {answer} if answer in {decisive, 0} else {1, 0, -1}
-    for child in clause.children:
-        found = run.answers.get(child.path)
-        if not child.counts or found is None:
-            continue
-        if found in wanted or child.in_force == "unsure":
+    for child in clause.active:
+        if run.answers.get(child.path) in wanted or child.in_force == "unsure":
             yield from _deciding(child, run)
 
 

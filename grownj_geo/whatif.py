@@ -190,9 +190,7 @@ class _Trials:
         choose, damp = (np.maximum, np.minimum) if strongest else (np.minimum, np.maximum)
         decisive, neutral = (self._fixed[1], self._fixed[-1]) if strongest else (self._fixed[-1], self._fixed[1])
         low = high = neutral
-        for child in clause.children:
-            if not child.counts:
-                continue
+        for child in clause.active:
             child_low, child_high = self._pair(child)
             if child.in_force == "unsure":
                 child_low, child_high = damp(child_low, self._fixed[0]), damp(child_high, self._fixed[0])

@@ -1,0 +1,500 @@
+"""What the commands share: option types, refusals in words, and the reading of sites, facts, readings, rulebooks."""
+
+from __future__ import annotations
+
+import re
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, cast
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from grownj_geo.atlas import Atlas
+    from grownj_geo.determine import Engine
+    from grownj_geo.rulebook import Rulebook
+    from grownj_geo.site import FactValue, Site
+
+__all__ = [
+    "BAD_INPUT",
+    "EPILOG",
+    "INCOMPLETE",
+    "OUTSIDE",
+    "STRICT_WORDS",
+    "AsOf",
+    "Crs",
+    "Facts",
+    "FactsFile",
+    "Group",
+    "Json",
+    "Municipality",
+    "Pin",
+    "Question",
+    "Readings",
+    "SiteCommand",
+    "Strict",
+    "Text",
+    "Texts",
+    "Uncertainty",
+    "Width",
+    "atlas_of",
+    "console_of",
+    "day_of",
+    "fail",
+    "fail_incomplete",
+    "option",
+    "print_json",
+    "print_text",
+    "readings_of",
+    "refusals",
+    "rulebook_of",
+    "say",
+    "utf8",
+]
+
+BAD_INPUT, OUTSIDE, INCOMPLETE = 2, 3, 4
+EPILOG = """Exit codes:
+
+0  a determination was made, whatever is undetermined in it for lack of optional layers or facts
+
+1  something unforeseen: please report it
+
+2  bad input: site, date, fact, reading, rulebook or option
+
+3  the site lies outside New Jersey
+
+4  incomplete: a layer that ships or was loaded could not be used; the report is printed all the same"""
+STRICT_WORDS = "No assumptions (A25=undetermined), no layers of another edition (A43=strict)."
+
+_STRICT = {"A25": "undetermined", "A43": "strict"}
+_NUMBER_LIKE = re.compile(r"-\s*[\d.]|-\s")
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LARGEST_FACTS = 1_000_000
+_LARGEST_RULEBOOK = 5_000_000
+_DEEPEST = 100
+_MOST_ALIASES = 100
+_MOST_NODES = 1_000_000
+_PLAIN_TAGS = {"str", "int", "float", "bool", "null", "timestamp", "seq", "map"}
+
+# What every usage error of typer is, whether typer brings its own click or uses the one installed.
+_UsageError = cast("type[Exception]", typer.BadParameter.__base__)
+
+
+# -- typer --------------------------------------------------------------------------------------------
+
+
+class Group(TyperGroup):
+    """Says what is wrong with the options in one plain paragraph."""
+
+    def main(
+        self,
+        args: Sequence[str] | None = None,
+        prog_name: str | None = None,
+        complete_var: str | None = None,
+        standalone_mode: bool = True,  # noqa: FBT001, FBT002 - typer's own
+        windows_expand_args: bool = True,  # noqa: FBT001, FBT002 - same
+        **extra: Any,  # noqa: ANN401 - same
+    ) -> Any:  # noqa: ANN401 - same
+        """Run a command and leave with its exit code."""
+        try:
+            code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
+        except _UsageError as error:
+            if not standalone_mode:
+                raise
+            words = " ".join(str(getattr(error, "format_message", error.__str__)()).split())
+            command = getattr(getattr(error, "ctx", None), "command_path", "grownj")
+            say(f"{words.rstrip('.')}. See {command} --help.")
+            code = BAD_INPUT
+        except typer.Abort:
+            code = 130
+        return sys.exit(code if isinstance(code, int) else 0) if standalone_mode else code
+
+
+class SiteCommand(TyperCommand):
+    """Takes words that start with a minus sign and a digit as part of the site, not as options."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # noqa: ANN401 - click's or typer's own
+        """Sort the words into options and arguments, then parse as usual."""
+        takes_value = {
+            name
+            for param in self.params
+            if param.param_type_name == "option" and not getattr(param, "is_flag", False)
+            for name in param.opts
+        }
+        options: list[str] = []
+        words: list[str] = []
+        rest = list(args)
+        while rest:
+            word = rest.pop(0)
+            if word == "--":
+                words += rest
+                break
+            if not word.startswith("-") or word == "-" or _NUMBER_LIKE.match(word):
+                words.append(word)
+                continue
+            options.append(word)
+            if word in takes_value:
+                if not rest:  # nothing may come between, so that the parser misses the value
+                    return super().parse_args(ctx, options)
+                options.append(rest.pop(0))
+        return super().parse_args(ctx, [*options, "--", *words])
+
+
+def option(*names: str, metavar: str | None = None, words: str, least: int | None = None) -> Any:  # noqa: ANN401
+    """Return an option whose default is told in its words, if anywhere."""
+    return typer.Option(*names, metavar=metavar, help=words, min=least, show_default=False)
+
+
+Text = str | None
+Texts = list[str] | None
+AsOf = Annotated[Text, option(metavar="DATE", words="The day asked about (default: 2017-04-17).")]
+Crs = Annotated[Text, option(metavar="CODE", words="What coordinates are in: EPSG:3424.")]
+Facts = Annotated[Texts, option(metavar="NAME=VALUE", words="A fact that no map shows; repeatable.")]
+FactsFile = Annotated[Path | None, option(metavar="YAML", words="Facts; --fact outranks it.")]
+Json = Annotated[bool, option("--json", words="Print JSON, and nothing else.")]
+Municipality = Annotated[Text, option(metavar="NAME", words="Municipality, by name or code.")]
+Pin = Annotated[Text, option(metavar="PIN", words="Parcel number; settles the municipality.")]
+Readings = Annotated[Texts, option(metavar="ID=OPTION", words="A way to read (A11=strict); repeatable.")]
+Strict = Annotated[bool, option("--strict", words=STRICT_WORDS)]
+Uncertainty = Annotated[float, option(metavar="FEET", words="How far off the place may be.")]
+Width = Annotated[int | None, option(metavar="N", least=60, words="Columns (default: the terminal's).")]
+
+
+# -- words in and out ---------------------------------------------------------------------------------
+
+
+def say(words: str) -> None:
+    """Write one paragraph to the error stream, without terminal escapes."""
+    shown = "".join(c if c.isprintable() else " " for c in words)
+    encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
+    typer.echo(shown.encode(encoding, "backslashreplace").decode(encoding), err=True)
+
+
+def fail(words: str, code: int = BAD_INPUT) -> NoReturn:
+    """Say what is wrong and leave."""
+    say(words)
+    raise typer.Exit(code)
+
+
+def fail_incomplete(problems: Sequence[str]) -> NoReturn:
+    """Say which layers could not be used and leave; what could be said was printed before."""
+    fail(
+        f"Incomplete: a layer could not be used, and what depends on it is undetermined. {' '.join(problems)}",
+        INCOMPLETE,
+    )
+
+
+def print_text(text: str) -> None:
+    """Write text to standard output as it is, in UTF-8 with plain line ends."""
+    typer.echo(text.encode(), nl=False)
+
+
+def print_json(value: object) -> None:
+    """Write a value to standard output as JSON."""
+    from json import dumps  # noqa: PLC0415 - only where it is used
+
+    print_text(dumps(value, indent=2, ensure_ascii=False) + "\n")
+
+
+def console_of(width: int | None) -> Console:
+    """Return a console that prints text as it is."""
+    from rich.console import Console  # noqa: PLC0415 - only where it is used
+
+    return Console(width=width, highlight=False, markup=False, emoji=False)
+
+
+def utf8(*texts: str | None) -> None:
+    """Refuse arguments that are no text."""
+    for text in texts:
+        if any("\ud800" <= c <= "\udfff" for c in text or ""):
+            fail(f"An argument was read as {text!r}; expected UTF-8 text. Type it again, or rename the file.")
+
+
+def day_of(text: str | None, option_name: str) -> date | None:
+    """Return a day typed as an option's value."""
+    if text is None:
+        return None
+    try:
+        if _ISO_DATE.fullmatch(text.strip()):
+            return date.fromisoformat(text.strip())
+        wrong = "that is no date"
+    except ValueError:
+        wrong = "there is no such day in the calendar"
+    fail(f"{option_name} was read as {text!r}: {wrong}. Expected YYYY-MM-DD; write it as {option_name} 2017-04-17.")
+
+
+# -- facts, readings, rulebooks -----------------------------------------------------------------------
+
+
+def _facts(stated: Sequence[str], facts_file: Path | None) -> dict[str, FactValue]:
+    from grownj_geo.errors import FactError  # noqa: PLC0415 - only where it is used
+    from grownj_geo.facts import check_facts, parse_fact  # noqa: PLC0415 - only where it is used
+
+    found = check_facts(_facts_of_file(facts_file)) if facts_file else {}
+    typed: dict[str, FactValue] = {}
+    for statement in stated:
+        name, value = parse_fact(statement)
+        if typed.setdefault(name, value) != value:
+            raise FactError(f"The fact {name} was stated twice, with different values. Expected one; state it once.")
+    return found | typed
+
+
+def _facts_of_file(path: Path) -> dict[str, str]:
+    """Read a YAML mapping of names and plain values; every value is text here, checked like a typed one."""
+    import yaml  # noqa: PLC0415 - only where it is used
+
+    expected = "Expected lines such as 'structure_exists: yes', each fact once; correct the file."
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            text = file.read(_LARGEST_FACTS + 1)
+        root = yaml.compose(text, Loader=yaml.SafeLoader) if len(text) <= _LARGEST_FACTS else None
+    except OSError as error:
+        fail(f"--facts-file {path} could not be read: {error.strerror}. {expected}")
+    except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+        fail(f"--facts-file {path} is not readable YAML: {' '.join(str(error).split())}. {expected}")
+    if len(text) > _LARGEST_FACTS:
+        fail(f"--facts-file {path} is longer than {_LARGEST_FACTS:,} characters. {expected}")
+    if root is None:
+        return {}
+    if not isinstance(root, yaml.MappingNode):
+        fail(f"--facts-file {path} does not hold names and values. {expected}")
+    found: dict[str, str] = {}
+    for key, value in root.value:
+        line = key.start_mark.line + 1
+        if not (isinstance(key, yaml.ScalarNode) and isinstance(value, yaml.ScalarNode)):
+            fail(f"--facts-file {path}, line {line}: the value is a list or a mapping. {expected}")
+        if key.value in found:
+            fail(f"--facts-file {path}, line {line}: {key.value!r} is stated twice. {expected}")
+        found[key.value] = value.value
+    return found
+
+
+def readings_of(chosen: Sequence[str], *, strict: bool) -> dict[str, str]:
+    """Return the readings that were chosen, each once."""
+    found: dict[str, str] = {}
+    for statement in chosen:
+        name, equals, choice = (part.strip() for part in statement.partition("="))
+        if not equals:
+            fail(f"The reading {statement!r} has no '='; expected ID=OPTION. Write it as --reading A11=strict.")
+        if found.setdefault(name, choice) != choice:
+            fail(f"The reading {name} was chosen twice, as {found[name]} and {choice}; expected one. Choose one.")
+    for name, choice in _STRICT.items() if strict else ():
+        if found.setdefault(name, choice) != choice:
+            fail(f"--strict means {name}={choice}, and --reading says {name}={found[name]}. Leave out either.")
+    return found
+
+
+def rulebook_of(named: str | None) -> Rulebook:
+    """Return a shipped rulebook by its id, or the one in a file; leave where it is refused.
+
+    Every problem of a file is said on a line of its own.
+    """
+    from grownj_geo.errors import RulebookError  # noqa: PLC0415 - only where it is used
+    from grownj_geo.rulebook import load_rulebook, shipped_rulebooks  # noqa: PLC0415 - only where it is used
+
+    named = "grow-nj" if named is None else named
+    utf8(named)
+    shipped = named in shipped_rulebooks()
+    try:
+        # A word without a folder or an ending that is no file's name was meant as an id.
+        if shipped or not (Path(named).suffix or len(Path(named).parts) > 1 or _exists(named)):
+            return load_rulebook(named)
+        return _rulebook_of_file(Path(named))
+    except RulebookError as error:
+        for line in str(error).splitlines():
+            say(line)
+        raise typer.Exit(BAD_INPUT) from error
+
+
+def _exists(named: str) -> bool:
+    try:
+        return Path(named).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _rulebook_of_file(path: Path) -> Rulebook:
+    import yaml  # noqa: PLC0415 - only where it is used
+
+    from grownj_geo.errors import RulebookError  # noqa: PLC0415 - only where it is used
+    from grownj_geo.rulebook import read_rulebook  # noqa: PLC0415 - only where it is used
+
+    text = _text_of(path)
+    try:
+        root = _composed(text, path)
+        return read_rulebook(text, name=str(path))
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark is not None else ""
+        words = getattr(error, "problem", None) or str(error)
+        raise RulebookError(f"{path}{line}: not readable YAML: {' '.join(words.split())}. Correct it.") from error
+    except RulebookError as error:
+        said = str(error)
+        raise RulebookError(said if said.startswith(str(path)) else f"{path}: {said}") from error
+    except (ValueError, OverflowError) as error:
+        raise RulebookError(f"{path}{_line_of_value(root)}: {error}. Correct the value.") from error
+
+
+def _text_of(path: Path) -> str:
+    """Return a rulebook file's text, or refuse what cannot be one."""
+    from grownj_geo.errors import RulebookError  # noqa: PLC0415 - only where it is used
+
+    expected = "Expected a rulebook in YAML; give its file's name, or a shipped rulebook's id"
+    try:
+        if path.is_dir():
+            raise RulebookError(f"{path} is a folder. {expected}.")
+        if path.exists() and not path.is_file():
+            raise RulebookError(f"{path} is no regular file. {expected}.")
+        with path.open("rb") as file:
+            content = file.read(_LARGEST_RULEBOOK + 1)
+        text = content.decode("utf-8-sig")
+    except OSError as error:
+        raise RulebookError(f"{path} could not be read: {error.strerror}. {expected}.") from error
+    except UnicodeDecodeError as error:
+        text = "\0" if len(content) <= _LARGEST_RULEBOOK else ""
+        if text:
+            raise RulebookError(f"{path} is no UTF-8 text. {expected}.") from error
+    if len(content) > _LARGEST_RULEBOOK:
+        raise RulebookError(f"{path} is larger than {_LARGEST_RULEBOOK // 1_000_000} MB. {expected}.")
+    if "\0" in text:
+        raise RulebookError(f"{path} is a binary file. {expected}.")
+    return text
+
+
+def _composed(text: str, path: Path) -> Any:  # noqa: ANN401 - a yaml node
+    """Return the nodes of a YAML text after refusing what could be no rulebook, before any of it is built."""
+    import yaml  # noqa: PLC0415 - only where it is used
+
+    from grownj_geo.errors import RulebookError  # noqa: PLC0415 - only where it is used
+
+    depth = aliases = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        aliases += isinstance(event, yaml.AliasEvent)
+        tag = getattr(event, "tag", None)
+        wrong = None
+        if depth > _DEEPEST:
+            wrong = f"goes deeper than {_DEEPEST} levels; write it with fewer"
+        elif aliases > _MOST_ALIASES:
+            wrong = f"repeats itself with more than {_MOST_ALIASES} aliases (*name); write a category and name it"
+        elif tag is not None and tag.removeprefix("tag:yaml.org,2002:") not in _PLAIN_TAGS:
+            wrong = f"the tag {tag!r} is not taken; leave it out"
+        if wrong:
+            raise RulebookError(f"{path}, line {event.start_mark.line + 1}: {wrong}.")
+    root = yaml.compose(text, Loader=yaml.CSafeLoader)
+    if root is not None:
+        _measure(root, 0, {}, path)
+    return root
+
+
+def _measure(node: Any, depth: int, known: dict[int, tuple[int, int]], path: Path) -> tuple[int, int]:  # noqa: ANN401 - a yaml node
+    """Return how many nodes there are with every alias written out, and how deep; refuse circles and twice-given keys."""
+    import yaml  # noqa: PLC0415 - only where it is used
+
+    from grownj_geo.errors import RulebookError  # noqa: PLC0415 - only where it is used
+
+    place = f"{path}, line {node.start_mark.line + 1}"
+    if id(node) not in known:
+        # Until its size is known a node counts as too deep, which is what a circle is.
+        known[id(node)] = (1, _DEEPEST)
+        parts = [node.value] if isinstance(node, yaml.MappingNode) else []
+        pairs = parts[0] if parts else []
+        seen: set[str] = set()
+        for key, _ in pairs:
+            if isinstance(key, yaml.ScalarNode) and key.value in seen:
+                raise RulebookError(f"{path}, line {key.start_mark.line + 1}: {key.value!r} is given twice; keep one.")
+            seen.add(str(key.value))
+        below = [item for pair in pairs for item in pair] if pairs else node.value
+        sizes = [] if isinstance(below, str) else [_measure(item, depth + 1, known, path) for item in below]
+        known[id(node)] = (1 + sum(size for size, _ in sizes), 1 + max((height for _, height in sizes), default=0))
+    size, height = known[id(node)]
+    if depth + height > _DEEPEST:
+        raise RulebookError(f"{place}: an alias (*name) goes round in a circle, or too deep; write it out.")
+    if size > _MOST_NODES:
+        raise RulebookError(f"{place}: aliases (*name) make this too long; write a category and name it.")
+    return size, height
+
+
+def _line_of_value(node: Any) -> str:  # noqa: ANN401 - a yaml node
+    """Return the line of the first value that is written like a date or number and is none."""
+    import yaml  # noqa: PLC0415 - only where it is used
+
+    waiting = [node]
+    while waiting:
+        here = waiting.pop()
+        if isinstance(here, yaml.ScalarNode):
+            try:
+                yaml.SafeLoader("").construct_object(here)
+            except (ValueError, OverflowError):
+                return f", line {here.start_mark.line + 1}"
+        elif isinstance(here, yaml.MappingNode):
+            waiting += [item for pair in reversed(here.value) for item in reversed(pair)]
+        elif here is not None:
+            waiting += reversed(here.value)
+    return ""
+
+
+# -- sites --------------------------------------------------------------------------------------------
+
+
+def atlas_of(as_of: date) -> Atlas:
+    """Return the atlas that every command works on."""
+    from grownj_geo.atlas import load_atlas  # noqa: PLC0415 - only where it is used
+
+    return load_atlas(as_of=as_of)
+
+
+@dataclass(frozen=True)
+class Question:
+    """One site, a day, and what the user says about both, as typed."""
+
+    typed: str
+    day: date | None
+    chosen: dict[str, str]
+    stated: tuple[Sequence[str], Path | None]
+    place: dict[str, Any]
+
+    def prepare(self, books: Sequence[Rulebook]) -> tuple[list[Engine], Site]:
+        """Return one engine for each rulebook, and the site; leave where anything is refused."""
+        from dataclasses import replace  # noqa: PLC0415 - only where it is used
+
+        from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
+        from grownj_geo.determine import Directory, Engine  # noqa: PLC0415 - only where it is used
+        from grownj_geo.errors import SiteError  # noqa: PLC0415 - only where it is used
+        from grownj_geo.locate import locate  # noqa: PLC0415 - only where it is used
+        from grownj_geo.pins import looks_like_pin  # noqa: PLC0415 - only where it is used
+
+        atlas = atlas_of(self.day or DEFAULT_AS_OF)
+        with refusals():
+            engines = [Engine(atlas, book, self.chosen) for book in books]
+            facts = _facts(*self.stated)
+            try:
+                site = locate(self.typed, directory=Directory(atlas), **self.place)
+            except SiteError as error:
+                by_code = self.place["pin"] or self.place["municipality"] or looks_like_pin(self.typed)
+                if by_code and not atlas.municipal_names:
+                    problems = "; ".join(p for layer_id in atlas.manifests if (p := atlas.state(layer_id).problem))
+                    fail(f"{error} No list of municipalities could be used: {problems}", INCOMPLETE)
+                raise
+            return engines, replace(site, facts=facts)
+
+
+@contextmanager
+def refusals() -> Iterator[None]:
+    """Say in one paragraph what was refused, and leave."""
+    from grownj_geo.errors import FactError, OutsideNewJerseyError, RulebookError, SiteError  # noqa: PLC0415 - only where it is used
+
+    try:
+        yield
+    except OutsideNewJerseyError as error:
+        fail(str(error), OUTSIDE)
+    except (SiteError, FactError, RulebookError) as error:
+        fail(str(error))
