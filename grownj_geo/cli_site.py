@@ -78,11 +78,6 @@ _STRICT = {"A25": "undetermined", "A43": "strict"}
 _NUMBER_LIKE = re.compile(r"-\s*[\d.]|-\s")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LARGEST_FACTS = 1_000_000
-_LARGEST_RULEBOOK = 5_000_000
-_DEEPEST = 100
-_MOST_ALIASES = 100
-_MOST_NODES = 1_000_000
-_PLAIN_TAGS = {"str", "int", "float", "bool", "null", "timestamp", "seq", "map"}
 
 # What every usage error of typer is, whether typer brings its own click or uses the one installed.
 _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
@@ -299,6 +294,7 @@ def rulebook_of(named: str | None) -> Rulebook:
     """
     from grownj_geo.errors import RulebookError  # noqa: PLC0415 - only where it is used
     from grownj_geo.rulebook import load_rulebook, shipped_rulebooks  # noqa: PLC0415 - only where it is used
+    from grownj_geo.rules_text import read_rulebook_file  # noqa: PLC0415 - only where it is used
 
     named = "grow-nj" if named is None else named
     utf8(named)
@@ -307,7 +303,7 @@ def rulebook_of(named: str | None) -> Rulebook:
         # A word without a folder or an ending that is no file's name was meant as an id.
         if shipped or not (Path(named).suffix or len(Path(named).parts) > 1 or _exists(named)):
             return load_rulebook(named)
-        return _rulebook_of_file(Path(named))
+        return read_rulebook_file(Path(named))
     except RulebookError as error:
         for line in str(error).splitlines():
             say(line)
@@ -319,127 +315,6 @@ def _exists(named: str) -> bool:
         return Path(named).exists()
     except (OSError, ValueError):
         return False
-
-
-def _rulebook_of_file(path: Path) -> Rulebook:
-    import yaml  # noqa: PLC0415 - only where it is used
-
-    from grownj_geo.errors import RulebookError  # noqa: PLC0415 - only where it is used
-    from grownj_geo.rulebook import read_rulebook  # noqa: PLC0415 - only where it is used
-
-    text = _text_of(path)
-    try:
-        root = _composed(text, path)
-        return read_rulebook(text, name=str(path))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        words = getattr(error, "problem", None) or str(error)
-        raise RulebookError(f"{path}{line}: not readable YAML: {' '.join(words.split())}. Correct it.") from error
-    except RulebookError as error:
-        said = str(error)
-        raise RulebookError(said if said.startswith(str(path)) else f"{path}: {said}") from error
-    except (ValueError, OverflowError) as error:
-        raise RulebookError(f"{path}{_line_of_value(root)}: {error}. Correct the value.") from error
-
-
-def _text_of(path: Path) -> str:
-    """Return a rulebook file's text, or refuse what cannot be one."""
-    from grownj_geo.errors import RulebookError  # noqa: PLC0415 - only where it is used
-
-    expected = "Expected a rulebook in YAML; give its file's name, or a shipped rulebook's id"
-    try:
-        if path.is_dir():
-            raise RulebookError(f"{path} is a folder. {expected}.")
-        if path.exists() and not path.is_file():
-            raise RulebookError(f"{path} is no regular file. {expected}.")
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_RULEBOOK + 1)
-        text = content.decode("utf-8-sig")
-    except OSError as error:
-        raise RulebookError(f"{path} could not be read: {error.strerror}. {expected}.") from error
-    except UnicodeDecodeError as error:
-        text = "\0" if len(content) <= _LARGEST_RULEBOOK else ""
-        if text:
-            raise RulebookError(f"{path} is no UTF-8 text. {expected}.") from error
-    if len(content) > _LARGEST_RULEBOOK:
-        raise RulebookError(f"{path} is larger than {_LARGEST_RULEBOOK // 1_000_000} MB. {expected}.")
-    if "\0" in text:
-        raise RulebookError(f"{path} is a binary file. {expected}.")
-    return text
-
-
-def _composed(text: str, path: Path) -> Any:  # noqa: ANN401 - a yaml node
-    """Return the nodes of a YAML text after refusing what could be no rulebook, before any of it is built."""
-    import yaml  # noqa: PLC0415 - only where it is used
-
-    from grownj_geo.errors import RulebookError  # noqa: PLC0415 - only where it is used
-
-    depth = aliases = 0
-    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        aliases += isinstance(event, yaml.AliasEvent)
-        tag = getattr(event, "tag", None)
-        wrong = None
-        if depth > _DEEPEST:
-            wrong = f"goes deeper than {_DEEPEST} levels; write it with fewer"
-        elif aliases > _MOST_ALIASES:
-            wrong = f"repeats itself with more than {_MOST_ALIASES} aliases (*name); write a category and name it"
-        elif tag is not None and tag.removeprefix("tag:yaml.org,2002:") not in _PLAIN_TAGS:
-            wrong = f"the tag {tag!r} is not taken; leave it out"
-        if wrong:
-            raise RulebookError(f"{path}, line {event.start_mark.line + 1}: {wrong}.")
-    root = yaml.compose(text, Loader=yaml.CSafeLoader)
-    if root is not None:
-        _measure(root, 0, {}, path)
-    return root
-
-
-def _measure(node: Any, depth: int, known: dict[int, tuple[int, int]], path: Path) -> tuple[int, int]:  # noqa: ANN401 - a yaml node
-    """Return how many nodes there are with every alias written out, and how deep; refuse circles and twice-given keys."""
-    import yaml  # noqa: PLC0415 - only where it is used
-
-    from grownj_geo.errors import RulebookError  # noqa: PLC0415 - only where it is used
-
-    place = f"{path}, line {node.start_mark.line + 1}"
-    if id(node) not in known:
-        # Until its size is known a node counts as too deep, which is what a circle is.
-        known[id(node)] = (1, _DEEPEST)
-        parts = [node.value] if isinstance(node, yaml.MappingNode) else []
-        pairs = parts[0] if parts else []
-        seen: set[str] = set()
-        for key, _ in pairs:
-            if isinstance(key, yaml.ScalarNode) and key.value in seen:
-                raise RulebookError(f"{path}, line {key.start_mark.line + 1}: {key.value!r} is given twice; keep one.")
-            seen.add(str(key.value))
-        below = [item for pair in pairs for item in pair] if pairs else node.value
-        sizes = [] if isinstance(below, str) else [_measure(item, depth + 1, known, path) for item in below]
-        known[id(node)] = (1 + sum(size for size, _ in sizes), 1 + max((height for _, height in sizes), default=0))
-    size, height = known[id(node)]
-    if depth + height > _DEEPEST:
-        raise RulebookError(f"{place}: an alias (*name) goes round in a circle, or too deep; write it out.")
-    if size > _MOST_NODES:
-        raise RulebookError(f"{place}: aliases (*name) make this too long; write a category and name it.")
-    return size, height
-
-
-def _line_of_value(node: Any) -> str:  # noqa: ANN401 - a yaml node
-    """Return the line of the first value that is written like a date or number and is none."""
-    import yaml  # noqa: PLC0415 - only where it is used
-
-    waiting = [node]
-    while waiting:
-        here = waiting.pop()
-        if isinstance(here, yaml.ScalarNode):
-            try:
-                yaml.SafeLoader("").construct_object(here)
-            except (ValueError, OverflowError):
-                return f", line {here.start_mark.line + 1}"
-        elif isinstance(here, yaml.MappingNode):
-            waiting += [item for pair in reversed(here.value) for item in reversed(pair)]
-        elif here is not None:
-            waiting += reversed(here.value)
-    return ""
 
 
 # -- sites --------------------------------------------------------------------------------------------

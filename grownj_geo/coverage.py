@@ -18,6 +18,7 @@ from grownj_geo.errors import RulebookError
 from grownj_geo.nodes import children_of
 from grownj_geo.readings import read_entries
 from grownj_geo.rulebook import load_rulebook, shipped_rulebooks
+from grownj_geo.yamlfile import read_yaml
 
 __all__ = ["KINDS", "CaseKind", "CoveredNode", "LegalClause", "case_folder", "coverage", "load_clauses", "node_ids"]
 
@@ -130,7 +131,7 @@ def _count(folder: Path) -> dict[tuple[str, CaseKind], int]:
     counts: dict[tuple[str, CaseKind], int] = {}
     for path in sorted(folder.glob("*.yaml")):
         try:
-            heads = TypeAdapter(list[_CaseHead]).validate_python(yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader))
+            heads = TypeAdapter(list[_CaseHead]).validate_python(read_yaml(path.read_bytes()))
         except (yaml.YAMLError, ValidationError) as error:
             raise RulebookError(f"The case file {path.name} cannot be read: {error}.") from error
         for head in heads:

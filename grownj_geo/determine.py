@@ -108,8 +108,10 @@ class Engine:
         ------
         OutsideNewJerseyError
             If the site lies farther from every municipality than a pier could.
+        FactError
+            For an unknown fact or a value that does not fit it.
         """
-        facts: dict[str, list[FactValue | None]] = {name: [value] for name, value in site.facts.items()}
+        facts: dict[str, list[FactValue | None]] = {name: [value] for name, value in check_facts(site.facts).items()}
         leaves = Leaves(self.bound, self.atlas, SiteTable.of([site]), facts, feature_cache=self._feature_cache)
         if leaves.placement.kinds[0] is PlacementKind.OUTSIDE:
             raise OutsideNewJerseyError(outside_words(site))

@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from grownj_geo.errors import LayerError
+from grownj_geo.yamlfile import read_yaml
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
@@ -125,7 +126,7 @@ class Manifest(_Strict):
 
 def _read(path: Traversable) -> Manifest:
     try:
-        return Manifest.model_validate(yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader))
+        return Manifest.model_validate(read_yaml(path.read_bytes()))
     except yaml.YAMLError as error:
         raise LayerError(f"The manifest {path.name} is not readable YAML: {error}. Reinstall the package.") from error
     except ValidationError as error:

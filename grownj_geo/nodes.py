@@ -41,6 +41,7 @@ __all__ = [
     "WithinNode",
     "asked_categories",
     "children_of",
+    "named_parameters",
     "operator_of",
 ]
 
@@ -400,3 +401,30 @@ def asked_categories(node: Node) -> list[str]:
     if isinstance(node, ContainsFeatureNode):
         return [node.contains_feature.at_feature] if node.contains_feature.at_feature else []
     return [category for child in children_of(node) for category in asked_categories(child)]
+
+
+def named_parameters(node: Node) -> list[str]:
+    """Return the parameters that a clause, or any clause inside it, names.
+
+    Examples
+    --------
+    >>> named_parameters(CountyInNode(county_in="southern_eight_counties"))
+    ['southern_eight_counties']
+    """
+    found: list[str | None] = [name for child in children_of(node) for name in named_parameters(child)]
+    if isinstance(node, InsideNode | OverlapsNode | WithinNode | ShareOverNode | ContainsFeatureNode):
+        where: Where = getattr(node, operator_of(node))
+        found += where.at_least.values()
+        if isinstance(where, Within):
+            found.append(where.radius)
+        if isinstance(where, ShareOver):
+            found.append(where.share)
+        if isinstance(where, ContainsFeature) and where.count is not None:
+            found.append(where.count.at_least)
+    elif isinstance(node, CountyInNode):
+        found.append(node.county_in)
+    elif isinstance(node, RatioNode):
+        found.append(node.ratio.at_least)
+    elif isinstance(node, SiteFactNode):
+        found += [node.site_fact.at_least, node.site_fact.at_most, node.site_fact.more_than]
+    return [name for name in found if name is not None]

@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
 
 from grownj_geo.errors import RulebookError
+from grownj_geo.yamlfile import read_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -106,7 +107,7 @@ def read_entries(content: bytes | str, model: type[_ModelT], *, name: str, key: 
     """
     key = key or name.partition(".")[0]
     try:
-        raw = yaml.load(content, Loader=yaml.CSafeLoader)
+        raw = read_yaml(content)
     except yaml.YAMLError as error:
         raise RulebookError(f"{name} is not readable YAML: {error}. Correct the line named.") from error
     if not isinstance(raw, dict) or list(raw) != [key]:

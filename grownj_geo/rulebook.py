@@ -17,8 +17,9 @@ from pydantic import Field, ValidationError
 
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import Status
-from grownj_geo.nodes import OPERATORS, AmbiguityId, Name, Node, Strict, asked_categories
+from grownj_geo.nodes import OPERATORS, AmbiguityId, Name, Node, Strict, asked_categories, named_parameters
 from grownj_geo.readings import nearest_name
+from grownj_geo.yamlfile import read_yaml
 
 __all__ = [
     "Category",
@@ -184,7 +185,7 @@ def read_rulebook(content: bytes | str, *, name: str) -> Rulebook:
     from grownj_geo.rulecheck import check_rulebook  # noqa: PLC0415 - it needs this module
 
     try:
-        raw = yaml.load(content, Loader=yaml.CSafeLoader)
+        raw = read_yaml(content)
     except yaml.YAMLError as error:
         raise RulebookError(f"{name} is not readable YAML: {error}. Correct the line named.") from error
     if not isinstance(raw, dict):
@@ -201,7 +202,8 @@ def read_rulebook(content: bytes | str, *, name: str) -> Rulebook:
 
 def _with_used(book: Rulebook, name: str) -> Rulebook:
     """Add the categories that a rulebook takes from shipped ones, and the parameters that these name."""
-    categories = {category.id: category for category in book.categories}
+    own = {category.id for category in book.categories}
+    taken: dict[str, Category] = {}
     parameters = dict(book.parameters)
     for source_id, wanted in book.uses.items():
         if source_id == book.id:
@@ -210,16 +212,25 @@ def _with_used(book: Rulebook, name: str) -> Rulebook:
         waiting = list(wanted)
         while waiting:
             category_id = waiting.pop()
-            if category_id in categories:
+            if category_id in taken:
                 continue
+            if category_id in own:
+                raise RulebookError(
+                    f"{name}: uses > {source_id}: the category {category_id!r} comes with what is taken over and is "
+                    "defined here too. Rename one of them."
+                )
             category = source.category(category_id)
             # What was taken over is a ground here: the rulebook answers for its own categories.
-            categories[category_id] = category.model_copy(update={"kind": "ground"})
+            taken[category_id] = category.model_copy(update={"kind": "ground"})
             waiting += asked_categories(category.rule)
-        parameters = {**source.parameters, **parameters}
-    # The book's own come as they are: an id that is given twice is for the check to find.
-    taken = [category for category in categories.values() if category not in book.categories]
-    return book.model_copy(update={"categories": (*book.categories, *taken), "parameters": parameters})
+            for parameter in named_parameters(category.rule):
+                value = source.parameters[parameter]
+                if parameters.setdefault(parameter, value).values != value.values:
+                    raise RulebookError(
+                        f"{name}: uses > {source_id}: the parameter {parameter!r} of {category_id!r} is defined here "
+                        "with other values. Rename it."
+                    )
+    return book.model_copy(update={"categories": (*book.categories, *taken.values()), "parameters": parameters})
 
 
 def _place(raw: Any, loc: tuple[int | str, ...]) -> str:  # noqa: ANN401 - whatever YAML holds

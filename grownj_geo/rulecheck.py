@@ -117,6 +117,9 @@ def _node_problems(book: Rulebook, place: str, node: Node, ids: Collection[str])
 def _feature_problems(book: Rulebook, place: str, wanted: ContainsFeature, ids: Collection[str]) -> Iterator[str]:
     yield from _where_problems(book, place, wanted)
     if wanted.count is not None:
+        manifest = load_manifests().get(wanted.layer)
+        if manifest is not None:
+            yield from _unknown(place, f"field of {wanted.layer}", wanted.count.field, manifest.fields)
         yield from _parameter(book, place, wanted.count.at_least, frozenset({"count"}))
     if wanted.at_feature is not None:
         yield from _unknown(place, "category", wanted.at_feature, ids)
@@ -174,16 +177,13 @@ def _where_problems(book: Rulebook, place: str, where: Where) -> Iterator[str]:
     for field, wanted in where.selection:
         coded = manifest.fields.get(field)
         if coded is None:
-            # Layers that ship have their own columns; what is to be loaded is known by its manifest alone.
-            if not manifest.ships:
-                yield from _unknown(place, f"field of {where.layer}", field, manifest.fields)
+            yield from _unknown(place, f"field of {where.layer}", field, manifest.fields)
             continue
         if coded.values:
             for value in wanted:
                 yield from _unknown(place, f"value of {where.layer}.{field}", value, set(coded.values.values()))
     for field, parameter in where.at_least.items():
-        if not manifest.ships:
-            yield from _unknown(place, f"field of {where.layer}", field, manifest.fields)
+        yield from _unknown(place, f"field of {where.layer}", field, manifest.fields)
         yield from _parameter(book, place, parameter, _NUMBER_UNITS)
 
 
