@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -171,7 +171,15 @@ def _place_points(
     result = []
     for i, row in enumerate(rows):
         others = sorted(near[i], key=lambda pair: (pair[1], pair[0]))
-        result.append((int(row), _decide_point(layer, features, covering[i], others, float(slack[i]), accuracy)))
+        found = _decide_point(layer, features, covering[i], others, float(slack[i]), accuracy)
+        if covering[i] and slack[i] > accuracy and _may_be_nowhere(layer, features, found, places[i], slack[i]):
+            found = replace(
+                found,
+                kind=PlacementKind.UNCERTAIN,
+                candidates=[*found.candidates, NOWHERE],
+                shares=[*found.shares, 0.0],
+            )
+        result.append((int(row), found))
     return result
 
 
@@ -209,6 +217,14 @@ def _look_around(  # noqa: PLR0917 - arrays that belong together
         outside = outside[shapely.dwithin(area, places[outside], reach[outside])]
         for i, away in zip(outside, shapely.distance(area, places[outside]), strict=True):
             near[i].append((position, float(away) * FT_PER_FTUS))
+
+
+def _may_be_nowhere(
+    layer: Layer, features: NDArray[np.int64], found: _Found, place: shapely.Geometry, slack_ft: float
+) -> bool:
+    """Return whether a place known to so many feet may lie outside every municipality: in water, or abroad."""
+    ground = shapely.union_all([layer.geometry(int(features[p])) for p in found.candidates])
+    return not bool(shapely.covers(ground, shapely.buffer(place, slack_ft / FT_PER_FTUS)))
 
 
 def _decide_point(  # noqa: PLR0917 - what was found, in order

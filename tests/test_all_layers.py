@@ -38,6 +38,9 @@ PLACES = {
     "airport": (-74.5772, 39.4577),
     "princeton": (-74.6593, 40.3487),
     "hammonton": (-74.8024, 39.6365),
+    "secaucus": (-74.0757, 40.7614),
+    "weehawken": (-74.0160, 40.7745),
+    "mahwah": (-74.1560, 41.1095),
 }
 ELSEWHERE = (-74.7400, 41.0500)
 
@@ -84,6 +87,8 @@ DATES = {
     },
 }
 CHOICES = {True: {"industry": "manufacturing"}, False: {"industry": "other"}}
+# The one figure that must be small: a spur a mile from the entrance, or a foot farther.
+SPUR = {True: 5280.0, False: 5281.0}
 
 
 def drawn_layers(place: str, variant: str) -> list[Layer]:
@@ -109,6 +114,7 @@ def stated(truth: bool) -> dict[str, FactValue]:  # noqa: FBT001
             found[name] = large if truth else 0.0
         else:
             found[name] = {**DATES, "": {}}[truth].get(name) or CHOICES[truth][name]
+    found["freight_spur_distance_ft"] = SPUR[truth]
     return {**check_facts(found)}
 
 
