@@ -25,6 +25,7 @@ from grownj_geo.nodes import (
     RatioNode,
     ShareOverNode,
     SiteFactNode,
+    StatedNode,
     UndeterminedNode,
     Where,
     WithinNode,
@@ -196,6 +197,8 @@ def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901 - one 
         words = place_words(leaves) + (", which is one of those named" if outcome is Outcome.YES else "")
     elif isinstance(node, RatioNode):
         words = "computed from stated valuations" if not causes else "the valuations are not all stated"
+    elif isinstance(node, StatedNode):
+        words = f"{node.stated} {'stated' if outcome is Outcome.YES else 'not stated'}"
     elif isinstance(node, UndeterminedNode):
         words = node.undetermined.why
     else:  # pragma: no cover - every leaf operator is above
@@ -240,6 +243,8 @@ def _named(node: Node, run: Evaluation) -> str:
         return f"among the {load_lists()[node.designated.list].label}"
     if isinstance(node, UndeterminedNode):
         return "a point left open"
+    if isinstance(node, StatedNode):
+        return f"{load_facts()[node.stated].label}: stated"
     if isinstance(node, InsideNode | OverlapsNode):
         where: Where = node.inside if isinstance(node, InsideNode) else node.overlaps
     elif isinstance(node, WithinNode | ShareOverNode):

@@ -26,6 +26,7 @@ from grownj_geo.nodes import (
     ShareOverNode,
     SiteFact,
     SiteFactNode,
+    StatedNode,
     UndeterminedNode,
     Where,
     Within,
@@ -409,6 +410,12 @@ class Leaves:
                 values.causes[i] = int(Cause.LIST_UNKNOWN) if answer is None else 0
         return values
 
+    def _stated(self, node: StatedNode) -> Values:
+        column = self.facts.get(node.stated, ())
+        values = Values.constant(self.n, -1)
+        values.outcomes[:, [i for i, value in enumerate(column) if value is not None]] = 1
+        return values
+
     def _unstated(self, fact: SiteFact) -> Values:
         """Return what a fact comes to before anybody states it: a layer's word, an assumption, or nothing."""
         leaning = SIGN[fact.leans]
@@ -477,6 +484,7 @@ class Leaves:
         CountyInNode: _county_in,
         ContainsFeatureNode: _contains_feature,
         SiteFactNode: _site_fact,
+        StatedNode: _stated,
         RatioNode: _ratio,
         UndeterminedNode: _undetermined,
     }

@@ -32,6 +32,7 @@ __all__ = [
     "ShareOverNode",
     "SiteFact",
     "SiteFactNode",
+    "StatedNode",
     "Strict",
     "Supported",
     "UncertainDay",
@@ -292,6 +293,12 @@ class SiteFactNode(NodeBase):
     site_fact: SiteFact
 
 
+class StatedNode(NodeBase):
+    """Whether the user states a fact at all: lets a statement outrank what lists of other years suggest."""
+
+    stated: Name
+
+
 class CategoryNode(NodeBase):
     """Another category of the same rulebook."""
 
@@ -326,6 +333,7 @@ OPERATORS: dict[str, str] = {
     "contains_feature": "contains_feature",
     "ratio": "ratio",
     "site_fact": "site_fact",
+    "stated": "stated",
     "category": "category",
     "undetermined": "undetermined",
 }
@@ -352,6 +360,7 @@ Node = Annotated[
     | Annotated[ContainsFeatureNode, Tag("contains_feature")]
     | Annotated[RatioNode, Tag("ratio")]
     | Annotated[SiteFactNode, Tag("site_fact")]
+    | Annotated[StatedNode, Tag("stated")]
     | Annotated[CategoryNode, Tag("category")]
     | Annotated[UndeterminedNode, Tag("undetermined")],
     Discriminator(

@@ -21,6 +21,7 @@ from grownj_geo.nodes import (
     RatioNode,
     ShareOverNode,
     SiteFactNode,
+    StatedNode,
     Where,
     WithinNode,
     asked_categories,
@@ -86,7 +87,7 @@ def _walk(node: Node, place: str) -> Iterator[tuple[str, Node]]:
         yield from _walk(child, f"{place} > {child.id or number}")
 
 
-def _node_problems(book: Rulebook, place: str, node: Node, ids: Collection[str]) -> Iterator[str]:  # noqa: C901 - one branch for each operator
+def _node_problems(book: Rulebook, place: str, node: Node, ids: Collection[str]) -> Iterator[str]:  # noqa: C901, PLR0912 - one branch for each operator
     readings = load_readings()
     for reading in (*node.readings, *node.when):
         yield from _unknown(place, "reading", reading, readings)
@@ -104,6 +105,8 @@ def _node_problems(book: Rulebook, place: str, node: Node, ids: Collection[str])
         yield from _feature_problems(book, place, node.contains_feature, ids)
     elif isinstance(node, DesignatedNode):
         yield from _unknown(place, "list of municipalities", node.designated.list, load_lists())
+    elif isinstance(node, StatedNode):
+        yield from _unknown(place, "site fact", node.stated, load_facts())
     elif isinstance(node, CountyInNode):
         yield from _parameter(book, place, node.county_in, frozenset({"counties"}))
     elif isinstance(node, RatioNode):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import yaml
 from drawn import draw, stations
 from pydantic import BaseModel, ConfigDict, Field
 
-from grownj_geo.atlas import DEFAULT_AS_OF, Atlas
+from grownj_geo.atlas import DEFAULT_AS_OF, Atlas, load_atlas
 from grownj_geo.coverage import CaseKind
 from grownj_geo.determination import OutcomeWord
 from grownj_geo.determine import Engine
@@ -75,7 +76,8 @@ def _words(raw: dict[str, Any]) -> dict[str, Any]:
 def answer(case: Case) -> tuple[str, str | None]:
     """Return the outcome of the case's node, and its lean where it is undetermined."""
     book_id, path = case.node.split(":", 1)
-    atlas = Atlas(as_of=case.as_of, layers=[_layer(name, rows) for name, rows in case.layers.items()])
+    drawn = [_layer(name, rows) for name, rows in case.layers.items()]
+    atlas = Atlas(as_of=case.as_of, layers=[*_shipped(), *drawn])
     run = Engine(atlas, load_rulebook(book_id), case.readings).run(_site(case))
     values = run.clause_values.get(path)
     if values is None:
@@ -84,6 +86,14 @@ def answer(case: Case) -> tuple[str, str | None]:
     outcomes = values.outcomes
     now, lean = int(outcomes[ANSWER, 0]), int(outcomes[LEANING, 0])
     return Outcome.of(now).value, Outcome.of(lean).value if now == 0 and lean else None
+
+
+@lru_cache(maxsize=1)
+def _shipped() -> tuple[Layer, ...]:
+    """Read what ships once for all cases; a layer that a case draws takes its place."""
+    atlas = load_atlas()
+    layers = (atlas.layer(name) for name, manifest in atlas.manifests.items() if manifest.ships)
+    return tuple(layer for layer in layers if layer is not None)
 
 
 def _moved(lon: float, lat: float, offset: tuple[float, float]) -> tuple[float, float]:
