@@ -183,10 +183,14 @@ def _bind(node: Node, path: str, citation: str, as_of: date, readings: Mapping[s
         ),
         citation,
         _in_force(node.from_, node.until, as_of),
-        all(readings.get(reading) == option for reading, option in node.when.items()),
+        all(_chosen(readings.get(reading), option) for reading, option in node.when.items()),
         _content(node),
         node.status,
     )
+
+
+def _chosen(option: str | None, wanted: str | tuple[str, ...]) -> bool:
+    return option in wanted if isinstance(wanted, tuple) else option == wanted
 
 
 def _content(node: Node) -> str:

@@ -17,6 +17,7 @@ from grownj_geo.nodes import (
     ContainsFeatureNode,
     CountyInNode,
     DesignatedNode,
+    InNewJerseyNode,
     InsideNode,
     MunicipalityInNode,
     Node,
@@ -193,6 +194,8 @@ def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901 - one 
         words = " or ".join(f"{county} County" for county in counties if county) or "county not known"
         if causes:
             words = f"the municipality is not certain; {words}"
+    elif isinstance(node, InNewJerseyNode):
+        words = place_words(leaves)
     elif isinstance(node, MunicipalityInNode):
         words = place_words(leaves) + (", which is one of those named" if outcome is Outcome.YES else "")
     elif isinstance(node, RatioNode):
@@ -344,7 +347,7 @@ def _radius_words(
         return "the site's location is not known"
     found["status"] = _feature_status(leaves, where.layer, int(measured.feature[0])) or manifest.status
     name = _record_distance(leaves, where.layer, measured, found)
-    if not name:
+    if int(measured.feature[0]) < 0:
         return f"no feature of {manifest.title} counts on this day"
     low, value, high = float(measured.near_low[0]), float(measured.near[0]), float(measured.near_high[0])
     span = feet(value) if math.isfinite(value) else f"between {feet(low)} and {feet(high)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, replace
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,8 +18,10 @@ from grownj_geo.nodes import (
     ContainsFeatureNode,
     CountyInNode,
     DesignatedNode,
+    InNewJerseyNode,
     InsideNode,
     MunicipalityInNode,
+    Nearest,
     NodeBase,
     OverlapsNode,
     RatioNode,
@@ -36,7 +38,7 @@ from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage, 
 from grownj_geo.outcomes import from_distances, from_land_shares, from_shares, without_slivers
 from grownj_geo.place import Placement, place_sites
 from grownj_geo.shares import share_within
-from grownj_geo.units import miles_to_ft
+from grownj_geo.units import FT_PER_FTUS, miles_to_ft
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Hashable, Mapping, Sequence
@@ -156,7 +158,18 @@ class Leaves:
             return None
         key = _key(where)
         if key not in self.distances:
-            self.distances[key] = measure_distance(layer, self.features(layer, where), self.sites)
+            found = measure_distance(layer, self.features(layer, where), self.sites)
+            doubt = self._doubtful(layer, where)
+            if doubt is not None:
+                sure, possible = (measure_distance(layer, features, self.sites) for features in doubt)
+                found = replace(
+                    found,
+                    near_low=possible.near_low,
+                    far_low=possible.far_low,
+                    near_high=sure.near_high,
+                    far_high=sure.far_high,
+                )
+            self.distances[key] = found
         return self.distances[key]
 
     def features(self, layer: Layer, where: Where) -> NDArray[np.int64]:
@@ -165,17 +178,37 @@ class Leaves:
         for name, parameter in where.at_least.items():
             least = self.bound.figures[parameter]
             found = np.array([i for i in found if _number(layer.value(name, int(i))) >= least], dtype=np.int64)
-        nearest = where.nearest if isinstance(where, Within) else None
-        if nearest is None or layer.lonlat is None:
-            return found
+        if isinstance(where, Within) and where.nearest is not None:
+            return self._ranked(layer, found, where.nearest)[1]
+        return found
+
+    def _ranked(
+        self, layer: Layer, found: NDArray[np.int64], nearest: Nearest
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return those of some points that surely, as computed, and possibly are among the n nearest to others."""
         targets = self.layer(nearest.layer)
-        if targets is None or targets.lonlat is None:
-            return found[:0]
-        to = targets.bounds[targets.select(nearest.selection, as_of=self.bound.as_of), :2]
-        if not len(to):
-            return found[:0]
-        away = np.hypot(*(layer.bounds[found, None, :2] - to[None, :, :]).transpose(2, 0, 1)).min(axis=1)
-        return found[np.sort(np.argsort(away, kind="stable")[: nearest.n])]
+        to = np.zeros(0, dtype=np.int64)
+        if targets is not None and targets.lonlat is not None:
+            to = targets.select(nearest.selection, as_of=self.bound.as_of)
+        if targets is None or not len(to) or not len(found):
+            return found[:0], found[:0], found[:0]
+        between = layer.bounds[found, None, :2] - targets.bounds[None, to, :2]
+        feet = np.hypot(between[..., 0], between[..., 1]) * FT_PER_FTUS
+        low = (feet - targets.tolerances_ft[to]).min(axis=1) - layer.tolerances_ft[found]
+        high = (feet + targets.tolerances_ft[to]).min(axis=1) + layer.tolerances_ft[found]
+        others = ~np.eye(len(found), dtype=bool)
+        perhaps_nearer = ((low[None, :] <= high[:, None]) & others).sum(axis=1)
+        surely_nearer = ((high[None, :] < low[:, None]) & others).sum(axis=1)
+        computed = np.sort(np.argsort(feet.min(axis=1), kind="stable")[: nearest.n])
+        return found[perhaps_nearer < nearest.n], found[computed], found[surely_nearer < nearest.n]
+
+    def _doubtful(self, layer: Layer, where: Where) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Return the surely and the possibly meant features where the rank of some is in doubt."""
+        if not isinstance(where, Within) or where.nearest is None:
+            return None
+        found = layer.select(where.selection, as_of=self.bound.as_of)
+        sure, _, possible = self._ranked(layer, found, where.nearest)
+        return None if len(sure) == len(possible) else (sure, possible)
 
     def _unavailable(self, layer_id: str) -> Values:
         """Return no where the layer cannot lie, and undetermined elsewhere."""
@@ -286,17 +319,26 @@ class Leaves:
         layer = self.layer(where.layer)
         if key not in self.land_shares and layer is not None:
             features = self.features(layer, where)
+            sure, possible = self._doubtful(layer, where) or (features, features)
             shares = self.land_shares[key] = np.full((3, self.n), np.nan)
             for i in np.flatnonzero(self.sites.placed):
-                shares[:, i] = share_within(
-                    self.sites.geometries[i],
-                    layer,
-                    features,
-                    radius_ft=radius_ft,
-                    uncertainty_ft=float(self.sites.uncertainty_ft[i]),
-                    joined=self.bound.readings.get("A47", "union") == "union",
-                )
+                shares[:, i] = self._share(int(i), layer, features, radius_ft)
+                if sure is not features:
+                    shares[0, i] = self._share(int(i), layer, sure, radius_ft)[0]
+                    shares[2, i] = self._share(int(i), layer, possible, radius_ft)[2]
         return self.land_shares[key]
+
+    def _share(
+        self, site: int, layer: Layer, features: NDArray[np.int64], radius_ft: float
+    ) -> tuple[float, float, float]:
+        return share_within(
+            self.sites.geometries[site],
+            layer,
+            features,
+            radius_ft=radius_ft,
+            uncertainty_ft=float(self.sites.uncertainty_ft[site]),
+            joined=self.bound.readings.get("A47", "union") == "union",
+        )
 
     def share_of(self, node: ShareOverNode) -> tuple[float, float, float]:
         """Return the first site's least, computed and greatest share for a clause whose layer is loaded."""
@@ -340,6 +382,9 @@ class Leaves:
             return name in counties if name else None
 
         return self._municipal_values(test)
+
+    def _in_new_jersey(self, _node: InNewJerseyNode) -> Values:
+        return self._municipal_values(lambda _code: True)
 
     def _contains_feature(self, node: ContainsFeatureNode) -> Values:
         want = node.contains_feature
@@ -482,6 +527,7 @@ class Leaves:
         DesignatedNode: _designated,
         MunicipalityInNode: _municipality_in,
         CountyInNode: _county_in,
+        InNewJerseyNode: _in_new_jersey,
         ContainsFeatureNode: _contains_feature,
         SiteFactNode: _site_fact,
         StatedNode: _stated,

@@ -20,6 +20,7 @@ __all__ = [
     "CountyInNode",
     "Day",
     "DesignatedNode",
+    "InNewJerseyNode",
     "InsideNode",
     "MunicipalityInNode",
     "Name",
@@ -81,7 +82,7 @@ class NodeBase(Strict):
     status: Status | None = None
     note: str | None = None
     readings: tuple[AmbiguityId, ...] = ()
-    when: dict[AmbiguityId, str] = Field(default_factory=dict)
+    when: dict[AmbiguityId, str | tuple[str, ...]] = Field(default_factory=dict)
     from_: Day | None = Field(default=None, alias="from")
     until: Day | None = None
 
@@ -293,6 +294,12 @@ class SiteFactNode(NodeBase):
     site_fact: SiteFact
 
 
+class InNewJerseyNode(NodeBase):
+    """The site lies in New Jersey; undetermined off the shore, where it may lie in another State's water."""
+
+    in_new_jersey: Literal[True]
+
+
 class StatedNode(NodeBase):
     """Whether the user states a fact at all: lets a statement outrank what lists of other years suggest."""
 
@@ -330,6 +337,7 @@ OPERATORS: dict[str, str] = {
     "designated": "designated",
     "municipality_in": "municipality_in",
     "county_in": "county_in",
+    "in_new_jersey": "in_new_jersey",
     "contains_feature": "contains_feature",
     "ratio": "ratio",
     "site_fact": "site_fact",
@@ -357,6 +365,7 @@ Node = Annotated[
     | Annotated[DesignatedNode, Tag("designated")]
     | Annotated[MunicipalityInNode, Tag("municipality_in")]
     | Annotated[CountyInNode, Tag("county_in")]
+    | Annotated[InNewJerseyNode, Tag("in_new_jersey")]
     | Annotated[ContainsFeatureNode, Tag("contains_feature")]
     | Annotated[RatioNode, Tag("ratio")]
     | Annotated[SiteFactNode, Tag("site_fact")]

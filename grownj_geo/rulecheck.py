@@ -91,9 +91,10 @@ def _node_problems(book: Rulebook, place: str, node: Node, ids: Collection[str])
     readings = load_readings()
     for reading in (*node.readings, *node.when):
         yield from _unknown(place, "reading", reading, readings)
-    for reading, option in node.when.items():
-        if reading in readings:
-            yield from _unknown(place, f"option of {reading}", option, readings[reading].options)
+    for reading, wanted in node.when.items():
+        for option in (wanted,) if isinstance(wanted, str) else wanted:
+            if reading in readings:
+                yield from _unknown(place, f"option of {reading}", option, readings[reading].options)
     if isinstance(node, CategoryNode):
         yield from _unknown(place, "category", node.category, ids)
     elif isinstance(node, InsideNode | OverlapsNode):

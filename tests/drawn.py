@@ -46,7 +46,7 @@ def _columns(manifest: Manifest, rows: Sequence[Mapping[str, Any]]) -> dict[str,
     given: dict[str | None, str] = {manifest.bound_field: "exact", manifest.uncertainty_field: "0"}
     columns = {name: [row.get(name, given.get(name, "")) for row in rows] for name in sorted(n for n in names if n)}
     key = manifest.key_field
-    if key is not None and not any(key in row for row in rows):
+    if key not in {None, manifest.bound_field} and not any(key in row for row in rows):
         columns[key] = [str(i) for i in range(len(rows))]
     return columns
 

@@ -84,6 +84,9 @@ def answer(case: Case) -> tuple[str, str | None]:
         # Not in force on the day, or of a reading that was not chosen: it lets nobody in.
         return "no", None
     outcomes = values.outcomes
+    if run.bound.by_path[path].in_force == "unsure":
+        # Only perhaps in force on the day: a yes of such a clause decides nothing.
+        outcomes = outcomes.clip(max=0)
     now, lean = int(outcomes[ANSWER, 0]), int(outcomes[LEANING, 0])
     return Outcome.of(now).value, Outcome.of(lean).value if now == 0 and lean else None
 

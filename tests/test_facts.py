@@ -16,7 +16,7 @@ RULINGS = {"disaster_ruling", "hub_delineated", "hub_impact_ruling", "tourism_ru
 NEEDED = re.findall(
     r"\w+",
     """
-    urban_aid_in_year lfb_supervision serious_fiscal_distress in_port_terminal_radius
+    urban_aid_in_year lfb_supervision serious_fiscal_distress
     structure_exists structure_existed expansion_of_structure permits_comply
     redevelopment_designation_date rehabilitation_designation_date in_redevelopment_area
     in_rehabilitation_area in_designated_center in_endorsed_growth_center brac_approved_closure
