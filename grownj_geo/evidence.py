@@ -171,7 +171,7 @@ def _is_common(clause: Clause, causes: Cause) -> bool:
     return causes == Cause.LAYER_MISSING
 
 
-def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901 - one branch for each operator
+def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901, PLR0912 - one branch for each operator
     values = run.clause_values[clause.path]
     leaves = run.leaves
     node = clause.node

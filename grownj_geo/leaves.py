@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field, replace
-from datetime import date
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import shapely
 
 from grownj_geo.designations import listing_holds, load_lists
-from grownj_geo.evaluate import ANSWER, BoundRulebook, Clause, Evaluation, Values, day_reached
+from grownj_geo.evaluate import ANSWER, BoundRulebook, Clause, Evaluation, Values
 from grownj_geo.logic import Cause
 from grownj_geo.membership import SIGN, Membership
 from grownj_geo.nodes import (
@@ -38,6 +36,7 @@ from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage, 
 from grownj_geo.outcomes import from_distances, from_land_shares, from_shares, without_slivers
 from grownj_geo.place import Placement, place_sites
 from grownj_geo.shares import share_within
+from grownj_geo.statements import ratio_values, with_statements
 from grownj_geo.units import FT_PER_FTUS, miles_to_ft
 
 if TYPE_CHECKING:
@@ -437,23 +436,9 @@ class Leaves:
 
     def _site_fact(self, node: SiteFactNode) -> Values:
         fact = node.site_fact
-        values = self._unstated(fact)
         column = self.facts.get(fact.name)
-        if column is None:
-            return values
-        values = Values(
-            values.outcomes.copy(),
-            None if values.margin_ft is None else values.margin_ft.copy(),
-            values.causes.copy(),
-        )
-        for i, stated in enumerate(column):
-            if stated is not None:
-                answer = self._compare(fact, stated)
-                values.outcomes[:, i] = 0 if answer is None else 1 if answer else -1
-                if values.margin_ft is not None:
-                    values.margin_ft[i] = np.nan
-                values.causes[i] = int(Cause.LIST_UNKNOWN) if answer is None else 0
-        return values
+        values = self._unstated(fact)
+        return values if column is None else with_statements(values, fact, column, self.bound)
 
     def _stated(self, node: StatedNode) -> Values:
         column = self.facts.get(node.stated, ())
@@ -485,36 +470,8 @@ class Leaves:
         waits = np.where(shown.outcomes[ANSWER] == 0, int(Cause.FACT_MISSING), 0).astype(np.int32)
         return Values(shown.outcomes, shown.margin_ft, shown.causes | waits)
 
-    def _compare(self, fact: SiteFact, value: FactValue) -> bool | None:  # noqa: PLR0911 - one for each comparison
-        if fact.is_ is not None:
-            return value in fact.is_ if isinstance(fact.is_, tuple) else value == fact.is_
-        if fact.at_least is not None:
-            return float(value) >= self.bound.figures[fact.at_least]
-        if fact.at_most is not None:
-            return float(value) <= self.bound.figures[fact.at_most]
-        if fact.more_than is not None:
-            return float(value) > self.bound.figures[fact.more_than]
-        day = date.fromisoformat(str(value))
-        if fact.before is not None:
-            return {"no": True, "yes": False, "unsure": None}[day_reached(fact.before, day)]
-        if fact.after is not None:
-            return {"no": False, "yes": day != fact.after, "unsure": None}[day_reached(fact.after, day)]
-        return day <= self.bound.as_of
-
     def _ratio(self, node: RatioNode) -> Values:
-        values = Values.constant(self.n, 0, cause=Cause.FACT_MISSING)
-        names = (node.ratio.part, *node.ratio.whole)
-        columns = [self.facts.get(name) for name in names]
-        for i in range(self.n):
-            figures = [None if column is None else column[i] for column in columns]
-            numbers = [float(f) for f in figures if f is not None]
-            if len(numbers) == len(names) and sum(numbers[1:]) > 0:
-                # Exact decimals: binary fractions could put an exact 30 % a hair below it.
-                part, *whole = (Decimal(str(number)) for number in numbers)
-                reached = part >= Decimal(str(self.bound.figures[node.ratio.at_least])) * sum(whole)
-                values.outcomes[:, i] = 1 if reached else -1
-                values.causes[i] = 0
-        return values
+        return ratio_values(node.ratio, self.n, self.facts, self.bound)
 
     def _undetermined(self, node: UndeterminedNode) -> Values:
         return self._constant(0, Cause[node.undetermined.cause.upper()], SIGN[node.undetermined.leans], 0)

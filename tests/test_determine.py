@@ -170,7 +170,8 @@ OWNED = {"owned_by_sports_exposition_authority": True}
         ("airport", "2019-07-01", "aviation_district", "yes", {}),
         ("Camden", "2013-09-18", "garden_state_growth_zone", "yes", {}),
         ("Meadowlands", "2016-06-05", "qia_ground_apart", "undetermined", OWNED),
-        ("Meadowlands", "2016-06-06", "qia_ground_apart", "yes", OWNED),
+        # The District's outline is not loaded, and East Rutherford lies in it only in part.
+        ("Meadowlands", "2016-06-06", "qia_ground_apart", "undetermined", OWNED),
         ("Meadowlands", "2016-06-06", "qia_ground_apart", "undetermined", {}),
         # Owned by the Authority, but far from the Meadowlands District.
         ("Oceanport", "2017-04-17", "qia_ground_apart", "undetermined", OWNED),

@@ -29,9 +29,9 @@ NEEDED = re.findall(
     vacant_building_months hub_impact_ruling hub_delineated freight_adjacent freight_spur_joined
     freight_spur_distance_ft freight_used hub_added_limbs exempt_value_2006
     net_taxable_value_2006 final_point_of_sale_retail university_research_hospital retail_sqft
-    grocery_share container_terminal application_date approval_date capital_investment
+    grocery_share container_terminal application_date capital_investment
     full_time_jobs industry auto_headquarters drug_device_or_clinical_lab
-    revitalization_index_2007 sda_district_named bus_terminal_listed
+    sda_district_named bus_terminal_listed
     dock_operated_by_named_operator
     """,
 )
@@ -75,7 +75,6 @@ def test_a_unit_in_a_name_is_the_fact_s_unit(ending: str, unit: str) -> None:
         ("capital_investment=2e7", 20_000_000.0),
         ("freight_spur_distance_ft=0", 0.0),
         ("incubator_restricted_share=100", 100.0),
-        ("revitalization_index_2007=-3.5", -3.5),
         ("structure_exists=yes", True),
         ("structure_exists=TRUE", True),
         ("structure_exists=No", False),
@@ -144,7 +143,7 @@ def test_values_of_yaml_and_tables_are_taken() -> None:
         "incubator_sqft": np.float64(50_000),
         "retail_sqft": np.int32(150_000),
         "application_date": date(2016, 7, 14),
-        "approval_date": datetime(2016, 9, 1, 12, 30),  # noqa: DTZ001 - tables give days without a zone
+        "redevelopment_designation_date": datetime(2016, 9, 1, 12, 30),  # noqa: DTZ001 - tables give days without a zone
     }
     checked = check_facts(stated)
     assert checked == {
@@ -154,7 +153,7 @@ def test_values_of_yaml_and_tables_are_taken() -> None:
         "incubator_sqft": 50_000.0,
         "retail_sqft": 150_000.0,
         "application_date": "2016-07-14",
-        "approval_date": "2016-09-01",
+        "redevelopment_designation_date": "2016-09-01",
     }
     assert {type(value) for value in checked.values()} == {bool, float, str}
 
