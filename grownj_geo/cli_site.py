@@ -294,14 +294,14 @@ def rulebook_of(named: str | None) -> Rulebook:
     """
     from grownj_geo.errors import RulebookError  # noqa: PLC0415 - only where it is used
     from grownj_geo.rulebook import load_rulebook, shipped_rulebooks  # noqa: PLC0415 - only where it is used
-    from grownj_geo.rules_text import read_rulebook_file  # noqa: PLC0415 - only where it is used
+    from grownj_geo.rulebook_file import read_rulebook_file  # noqa: PLC0415 - only where it is used
 
     named = "grow-nj" if named is None else named
     utf8(named)
     shipped = named in shipped_rulebooks()
     try:
         # A word without a folder or an ending that is no file's name was meant as an id.
-        if shipped or not (Path(named).suffix or len(Path(named).parts) > 1 or _exists(named)):
+        if shipped or not (Path(named).suffix or len(Path(named).parts) > 1 or (named and _exists(named))):
             return load_rulebook(named)
         return read_rulebook_file(Path(named))
     except RulebookError as error:

@@ -1,14 +1,10 @@
-"""Rulebooks from text and to text: a user's file read with care, and clauses said in words."""
+"""Rules in words: what a clause asks, and a definition with all that it needs, as a record."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import yaml
-
 from grownj_geo.designations import load_lists
-from grownj_geo.errors import RulebookError
-from grownj_geo.evaluate import BoundRulebook, Clause
 from grownj_geo.facts import load_facts
 from grownj_geo.manifest import load_manifests
 from grownj_geo.nodes import (
@@ -23,158 +19,38 @@ from grownj_geo.nodes import (
     RatioNode,
     ShareOverNode,
     SiteFactNode,
+    StatedNode,
     UncertainDay,
     UndeterminedNode,
     Where,
     Within,
     WithinNode,
+    children_of,
 )
-from grownj_geo.rulebook import DatedValue, Parameter, Rulebook, read_rulebook
+from grownj_geo.readings import load_readings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from pathlib import Path
 
-    from grownj_geo.nodes import Day, SiteFact
+    from grownj_geo.atlas import Atlas
+    from grownj_geo.evaluate import BoundRulebook, Clause
+    from grownj_geo.nodes import Day, Node, SiteFact
+    from grownj_geo.rulebook import Category, DatedValue, Parameter
 
-__all__ = ["Needs", "clause_words", "date_words", "figure_words", "needs_of", "read_rulebook_file", "value_words"]
-
-_LARGEST = 5_000_000
-_DEEPEST = 100
-_MOST_ALIASES = 100
-_MOST_NODES = 1_000_000
-_PLAIN_TAGS = {"str", "int", "float", "bool", "null", "timestamp", "seq", "map"}
-_EXPECTED = "Expected a rulebook in YAML; give its file's name, or a shipped rulebook's id."
-
-
-# -- from text ----------------------------------------------------------------------------------------
-
-
-def read_rulebook_file(path: Path) -> Rulebook:
-    """Read and check a user's rulebook.
-
-    Parameters
-    ----------
-    path
-        A file of at most 5 MB.
-
-    Raises
-    ------
-    RulebookError
-        If it cannot be read, is no YAML, repeats keys or itself, or is not a consistent rulebook. The message
-        names the file and the line or the place in it, one problem a line.
-    """
-    text = _text_of(path)
-    root: Any = None
-    try:
-        root = _composed(text, str(path))
-        return read_rulebook(text, name=str(path))
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark is not None else ""
-        words = getattr(error, "problem", None) or str(error)
-        raise RulebookError(f"{path}{line}: not readable YAML: {' '.join(words.split())}. Correct it.") from error
-    except RulebookError as error:
-        said = str(error)
-        raise RulebookError(said if said.startswith(str(path)) else f"{path}: {said}") from error
-    except (ValueError, OverflowError) as error:
-        raise RulebookError(f"{path}{_line_of_value(root)}: {error}. Correct the value.") from error
+__all__ = [
+    "clause_words",
+    "date_words",
+    "definition_of",
+    "figure_words",
+    "needs_of",
+    "value_words",
+]
 
 
-def _text_of(path: Path) -> str:
-    """Return a file's text, or refuse what can be no rulebook."""
-    try:
-        if path.exists() and not path.is_file():
-            raise RulebookError(f"{path} is {'a folder' if path.is_dir() else 'no regular file'}. {_EXPECTED}")
-        with path.open("rb") as file:
-            content = file.read(_LARGEST + 1)
-    except (OSError, ValueError) as error:
-        if isinstance(error, RulebookError):
-            raise
-        raise RulebookError(f"{path} could not be read: {getattr(error, 'strerror', error)}. {_EXPECTED}") from error
-    if len(content) > _LARGEST:
-        raise RulebookError(f"{path} is larger than {_LARGEST // 1_000_000} MB. {_EXPECTED}")
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise RulebookError(f"{path} is not UTF-8 text. {_EXPECTED}") from error
-    if "\0" in text:
-        raise RulebookError(f"{path} is a binary file. {_EXPECTED}")
-    return text
+# -- clauses -------------------------------------------------------------------------------------------
 
 
-def _composed(text: str, name: str) -> Any:  # noqa: ANN401 - a yaml node
-    """Return the nodes of a YAML text, after refusing what would be large, deep or circular when it is built."""
-    depth = aliases = 0
-    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-        aliases += isinstance(event, yaml.AliasEvent)
-        tag = getattr(event, "tag", None)
-        wrong = None
-        if depth > _DEEPEST:
-            wrong = f"this goes deeper than {_DEEPEST} levels; write it with fewer"
-        elif aliases > _MOST_ALIASES:
-            wrong = f"there are more than {_MOST_ALIASES} aliases (*name); make a category of what is repeated"
-        elif tag is not None and tag.removeprefix("tag:yaml.org,2002:") not in _PLAIN_TAGS:
-            wrong = f"a rulebook has no tag such as {tag}; leave it out"
-        if wrong:
-            raise RulebookError(f"{name}, line {event.start_mark.line + 1}: {wrong}.")
-    root = yaml.compose(text, Loader=yaml.CSafeLoader)
-    if root is not None:
-        _measure(root, 1, {}, name)
-    return root
-
-
-def _measure(node: Any, depth: int, known: dict[int, tuple[int, int]], name: str) -> tuple[int, int]:  # noqa: ANN401 - a yaml node
-    """Return how many nodes there are with every alias written out, and how many levels; refuse double keys."""
-    place = f"{name}, line {node.start_mark.line + 1}"
-    if id(node) not in known:
-        # Until it is measured a node counts as too deep: that is what a circle is.
-        known[id(node)] = (1, _DEEPEST)
-        below = [] if isinstance(node, yaml.ScalarNode) else node.value
-        if isinstance(node, yaml.MappingNode):
-            _refuse_double_keys(node, name)
-            below = [item for pair in below for item in pair]
-        sizes = [_measure(item, depth + 1, known, name) for item in below]
-        known[id(node)] = (1 + sum(size for size, _ in sizes), 1 + max((levels for _, levels in sizes), default=0))
-    size, levels = known[id(node)]
-    if depth + levels > _DEEPEST + 1:
-        raise RulebookError(f"{place}: an alias (*name) goes round in a circle or too deep; write it out.")
-    if size > _MOST_NODES:
-        raise RulebookError(f"{place}: aliases (*name) make this too long; make a category of what is repeated.")
-    return size, levels
-
-
-def _refuse_double_keys(node: Any, name: str) -> None:  # noqa: ANN401 - a yaml node
-    seen: set[str] = set()
-    for key, _ in node.value:
-        if isinstance(key, yaml.ScalarNode) and key.value in seen:
-            raise RulebookError(f"{name}, line {key.start_mark.line + 1}: {key.value!r} is given twice; keep one.")
-        seen.add(str(key.value))
-
-
-def _line_of_value(root: Any) -> str:  # noqa: ANN401 - a yaml node
-    """Return the line of the first value that is written like a date or a number and is none."""
-    waiting = [root] if root is not None else []
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, yaml.ScalarNode):
-            try:
-                yaml.SafeLoader("").construct_object(node)
-            except (ValueError, OverflowError):
-                return f", line {node.start_mark.line + 1}"
-        else:
-            below = node.value
-            if isinstance(node, yaml.MappingNode):
-                below = [item for pair in below for item in pair]
-            waiting += reversed(below)
-    return ""
-
-
-# -- to text ------------------------------------------------------------------------------------------
-
-
-def clause_words(clause: Clause, bound: BoundRulebook, *, towns: Mapping[str, tuple[str, str]] | None = None) -> str:
+def clause_words(clause: Clause, bound: BoundRulebook, *, towns: Mapping[str, tuple[str, str]] | None = None) -> str:  # noqa: PLR0911 - one for each kind
     """Return what a clause asks, in words, without its label.
 
     Parameters
@@ -187,20 +63,22 @@ def clause_words(clause: Clause, bound: BoundRulebook, *, towns: Mapping[str, tu
         Name and county by municipal code.
     """
     node = clause.node
-    if clause.operator in {"any", "all"}:
-        return f"{clause.operator} of"
-    if clause.operator == "not":
-        return "not"
+    if clause.children:
+        return clause.operator + ("" if clause.operator == "not" else " of")
+    if clause.operator == "in_new_jersey":
+        return "in New Jersey; open off the shore, where the water may be another State's"
     if isinstance(node, CategoryNode):
         return f"category {node.category} (see grownj rules show {node.category})"
     if isinstance(node, UndeterminedNode):
         return f"left open: {node.undetermined.why}{_leans(node.undetermined.leans)}"
     if isinstance(node, SiteFactNode):
         return _fact_words(node.site_fact, bound)
+    if isinstance(node, StatedNode):
+        return f"fact {node.stated} is stated, whatever its value"
     return _geography_words(node, bound, towns or {})
 
 
-def _geography_words(node: NodeBase, bound: BoundRulebook, towns: Mapping[str, tuple[str, str]]) -> str:  # noqa: PLR0911 - one for each operator
+def _geography_words(node: NodeBase, bound: BoundRulebook, towns: Mapping[str, tuple[str, str]]) -> str:  # noqa: C901, PLR0911 - one branch for each operator
     if isinstance(node, InsideNode):
         return f"inside {_where_words(node.inside, bound)}"
     if isinstance(node, OverlapsNode):
@@ -231,7 +109,7 @@ def _geography_words(node: NodeBase, bound: BoundRulebook, towns: Mapping[str, t
     if isinstance(node, RatioNode):
         least = figure_words(node.ratio.at_least, bound)
         return f"facts {node.ratio.part} / ({' + '.join(node.ratio.whole)}) at least {least}"
-    return ""  # pragma: no cover - every operator is above
+    return ""  # pragma: no cover - the tests see to it that every operator is above
 
 
 def _where_words(where: Where, bound: BoundRulebook) -> str:
@@ -249,7 +127,7 @@ def _radius_words(within: Within, bound: BoundRulebook) -> str:
     return words
 
 
-def _fact_words(fact: SiteFact, bound: BoundRulebook) -> str:  # noqa: C901 - one branch for each comparison
+def _fact_words(fact: SiteFact, bound: BoundRulebook) -> str:
     if isinstance(fact.is_, bool):
         wanted = "is yes" if fact.is_ else "is no"
     elif fact.is_ is not None:
@@ -323,38 +201,135 @@ def date_words(day: Day) -> str:
     return f"a day from {day.earliest} to {day.latest}" if isinstance(day, UncertainDay) else str(day)
 
 
-class Needs:
-    """What some categories look at: layers, lists of municipalities, facts, figures, and further categories."""
-
-    def __init__(self) -> None:
-        self.layers: dict[str, None] = {}
-        self.lists: dict[str, None] = {}
-        self.facts: dict[str, None] = {}
-        self.figures: dict[str, None] = {}
-        self.readings: dict[str, None] = {}
-        self.categories: dict[str, None] = {}
-
-    def add(self, clause: Clause) -> None:
-        """Add what a clause and all clauses below it name."""
-        for part in clause.walk():
-            self.readings.update(dict.fromkeys((*part.node.when, *part.node.readings)))
-            for kind, name in _named(part.node):
-                getattr(self, kind)[name] = None
+# -- a definition as a record -------------------------------------------------------------------------
 
 
-def needs_of(category_id: str, bound: BoundRulebook, *, deep: bool) -> Needs:
-    """Return what a category looks at, by its own clauses, or with those of the categories that it names."""
-    needs = Needs()
-    needs.add(bound.clauses[category_id])
-    done = {category_id}
-    while deep and (waiting := [name for name in needs.categories if name not in done]):
-        for name in waiting:
-            done.add(name)
-            needs.add(bound.clauses[name])
-    return needs
+def needs_of(*categories: Category) -> dict[str, list[str]]:
+    """Return what the clauses of categories name: layers, lists, facts, figures, readings, other categories.
+
+    Examples
+    --------
+    >>> from grownj_geo.rulebook import load_rulebook
+    >>> needs_of(load_rulebook().category("deep_poverty_pocket"))["layers"]
+    ['census_tract_poverty']
+    """
+    found: dict[str, dict[str, None]] = {
+        kind: {} for kind in ("layers", "lists", "facts", "figures", "readings", "categories")
+    }
+    for category in categories:
+        found["readings"].update(dict.fromkeys(category.readings))
+        waiting: list[Node] = [category.rule]
+        while waiting:
+            node = waiting.pop(0)
+            waiting[:0] = children_of(node)
+            found["readings"].update(dict.fromkeys((*node.when, *node.readings)))
+            for kind, name in _named(node):
+                found[kind][name] = None
+    ordered = sorted(found["readings"], key=lambda reading: int(reading[1:]))
+    return {kind: list(names) for kind, names in (found | {"readings": dict.fromkeys(ordered)}).items()}
 
 
-def _named(node: NodeBase) -> Iterator[tuple[str, str]]:  # noqa: C901 - one branch for each operator
+def definition_of(category: Category, bound: BoundRulebook, atlas: Atlas, *, deep: bool) -> dict[str, Any]:
+    """Return a category's definition on a day, in words, with all that it needs.
+
+    Parameters
+    ----------
+    category
+        A category of the bound rulebook.
+    bound
+        The rulebook with its day and readings.
+    atlas
+        Tells which layers are loaded, and the names of municipalities.
+    deep
+        Write out the categories that it names, each once.
+    """
+    book = bound.rulebook
+    below = [category]
+    for each in below:  # grows while it is read
+        below += [other for name in needs_of(each)["categories"] if (other := book.category(name)) not in below]
+    own, every = needs_of(*(below if deep else [category])), needs_of(*below)
+    known = load_readings()
+    towns = atlas.municipal_names if "municipality_in" in str(category.rule) or deep else {}
+    return category.model_dump(mode="json", exclude={"rule", "readings"}) | {
+        "rulebook": book.id,
+        "as_of": str(bound.as_of),
+        "readings": [
+            {
+                "id": reading,
+                "title": known[reading].title,
+                "option": bound.readings[reading],
+                "default": known[reading].default,
+                "options": list(known[reading].options),
+                "meaning": known[reading].options[bound.readings[reading]],
+            }
+            for reading in own["readings"]
+        ],
+        "clause": _clause_record(bound.clauses[category.id], bound, towns, {category.id} if deep else None),
+        "figures": [_figure_record(name, bound) for name in own["figures"]],
+        "layers": [_layer_record(name, atlas) for name in own["layers"]],
+        "lists": [load_lists()[name].model_dump(mode="json") for name in own["lists"]],
+        "facts": [
+            load_facts()[name].model_dump(mode="json", include={"name", "type", "unit", "kind", "question"})
+            for name in own["facts"]
+        ],
+        "through_categories": {
+            kind: [name for name in every[kind] if name not in own[kind]] for kind in ("categories", "layers", "facts")
+        },
+    }
+
+
+def _clause_record(
+    clause: Clause, bound: BoundRulebook, towns: Mapping[str, tuple[str, str]], shown: set[str] | None
+) -> dict[str, Any]:
+    """Return a clause and those below it; with those of the categories that it names unless `shown` is None."""
+    node = clause.node
+    below = list(clause.children)
+    repeated = False
+    if isinstance(node, CategoryNode) and shown is not None:
+        repeated = node.category in shown
+        below = [] if repeated else [bound.clauses[node.category]]
+        shown.add(node.category)
+    label = node.label
+    if label is None and isinstance(node, CategoryNode):
+        label = bound.rulebook.category(node.category).label
+    return {
+        "path": clause.path,
+        "operator": clause.operator,
+        "label": label,
+        "words": clause_words(clause, bound, towns=towns),
+        "citation": clause.citation,
+        "status": node.status,
+        "from": None if node.from_ is None else date_words(node.from_),
+        "until": None if node.until is None else date_words(node.until),
+        "in_force": clause.in_force,
+        "when": dict(node.when),
+        "chosen": clause.chosen,
+        "readings": list(node.readings),
+        "note": node.note,
+        "shown_above": repeated,
+        "clauses": [_clause_record(child, bound, towns, shown) for child in below],
+    }
+
+
+def _figure_record(name: str, bound: BoundRulebook) -> dict[str, Any]:
+    parameter = bound.rulebook.parameters[name]
+    value = parameter.at(bound.as_of)
+    return {"name": name, "label": parameter.label, "unit": parameter.unit, "words": value_words(parameter, value)} | {
+        "values": [dated.model_dump(mode="json", by_alias=True) for dated in parameter.values]
+    }
+
+
+def _layer_record(layer_id: str, atlas: Atlas) -> dict[str, Any]:
+    manifest = atlas.manifests[layer_id]
+    state = atlas.state(layer_id)
+    status = "not loaded" if state.status == "missing" else state.status
+    return {"id": layer_id, "title": manifest.title, "ships": manifest.ships, "status": status} | {
+        "problem": state.problem,
+        "how_to_load": manifest.how_to_load,
+    }
+
+
+def _named(node: NodeBase) -> Iterator[tuple[str, str]]:  # noqa: C901, PLR0912 - one branch for each operator
     if isinstance(node, CategoryNode):
         yield "categories", node.category
     elif isinstance(node, InsideNode | OverlapsNode):
@@ -382,6 +357,8 @@ def _named(node: NodeBase) -> Iterator[tuple[str, str]]:  # noqa: C901 - one bra
     elif isinstance(node, RatioNode):
         yield "figures", node.ratio.at_least
         yield from (("facts", name) for name in (node.ratio.part, *node.ratio.whole))
+    elif isinstance(node, StatedNode):
+        yield "facts", node.stated
     elif isinstance(node, SiteFactNode):
         fact = node.site_fact
         yield "facts", fact.name

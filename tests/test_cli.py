@@ -15,7 +15,7 @@ import jsonschema
 import pytest
 from typer.testing import CliRunner
 
-from grownj_geo import cli
+from grownj_geo import cli, cli_site
 from grownj_geo.atlas import Atlas
 from grownj_geo.determination import Determination
 from grownj_geo.reference import data_folder
@@ -61,7 +61,7 @@ def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
         def atlas(as_of: date) -> Atlas:
             return Atlas(as_of=as_of, folder=folder)
 
-        monkeypatch.setattr(cli, "_atlas", atlas)
+        monkeypatch.setattr(cli_site, "atlas_of", atlas)
 
     return damage
 
