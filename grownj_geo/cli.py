@@ -150,7 +150,7 @@ def check(
     with refusals():
         answers: list[Answer] = []
         for engine in engines:
-            found = engine.determine(place, determined_on=on)
+            found = engine.determine(place, determined_on=on, other_readings=True)
             answers.append((found, _trees(engine, place, found) if explain and not json else {}))
     if strict:
         say(f"--strict: {STRICT_WORDS}")

@@ -196,7 +196,7 @@ def rules_explain(
     )
     (engine,), place = question.prepare([_asking_only(book, category)])
     with refusals():
-        found = engine.determine(place)
+        found = engine.determine(place, other_readings=True)
         tree = explain(engine.run(place), category.id, depth="compact" if compact else "whole")
     if strict:
         say(f"--strict: {STRICT_WORDS}")

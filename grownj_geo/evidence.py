@@ -201,7 +201,7 @@ def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901, PLR09
     elif isinstance(node, RatioNode):
         words = "computed from stated valuations" if not causes else "the valuations are not all stated"
     elif isinstance(node, StatedNode):
-        words = f"{node.stated} {'stated' if outcome is Outcome.YES else 'not stated'}"
+        words = f"{node.stated} is {'stated' if outcome is Outcome.YES else 'not stated'}"
     elif isinstance(node, UndeterminedNode):
         words = node.undetermined.why
     else:  # pragma: no cover - every leaf operator is above
@@ -247,7 +247,7 @@ def _named(node: Node, run: Evaluation) -> str:
     if isinstance(node, UndeterminedNode):
         return "a point left open"
     if isinstance(node, StatedNode):
-        return f"{load_facts()[node.stated].label}: stated"
+        return f"whether it is stated: {load_facts()[node.stated].label}"
     if isinstance(node, InsideNode | OverlapsNode):
         where: Where = node.inside if isinstance(node, InsideNode) else node.overlaps
     elif isinstance(node, WithinNode | ShareOverNode):

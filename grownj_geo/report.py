@@ -81,7 +81,7 @@ def render(
     explanations
         Trees of clauses by finding, printed under each.
     """
-    page = _Page(console)
+    page = Page(console)
     trees = explanations or {}
     _header(determination, page)
     _answer(determination, page)
@@ -97,7 +97,7 @@ def render(
     page.put(Text(plain(determination.disclaimer), "italic"))
 
 
-class _Page:
+class Page:
     """Prints blocks on a console, no line longer than it is wide and none with blanks at its end."""
 
     def __init__(self, console: Console) -> None:
@@ -160,7 +160,7 @@ class _Page:
 # -- the first screen ---------------------------------------------------------------------------------
 
 
-def _header(d: Determination, page: _Page) -> None:
+def _header(d: Determination, page: Page) -> None:
     known = load_readings()
     changed = [i for i, o in d.readings.items() if i in known and o != known[i].default and i not in _ASSUMING]
     place = d.place.municipality
@@ -182,14 +182,18 @@ def _header(d: Determination, page: _Page) -> None:
     )
 
 
-def _answer(d: Determination, page: _Page) -> None:
+def _answer(d: Determination, page: Page) -> None:
     areas = [f for f in d.findings if f.kind != "project"]
     if not areas:
         return
     main, *others = areas
     page.heading("ANSWER")
-    outcome = Text(_outcome_words(main).upper(), f"bold {_STYLES[main.outcome]}")
-    page.put(Text.assemble((plain(main.label), "bold"), ": ", outcome, _weak(main.status)))
+    if d.tier is None:
+        # A rulebook without amounts has no one question that the others serve.
+        others = areas
+    else:
+        outcome = Text(_outcome_words(main).upper(), f"bold {_STYLES[main.outcome]}")
+        page.put(Text.assemble((plain(main.label), "bold"), ": ", outcome, _weak(main.status)))
     groups = {o: [f.label for f in others if f.outcome == o] for o in ("yes", "undetermined")}
     tier = d.tier
     page.pairs(
@@ -215,7 +219,7 @@ def _weak(status: str | None) -> str:
     return f" ({status.replace('_', ' ')})" if status and status not in _SURE else ""
 
 
-def _site(d: Determination, page: _Page) -> None:
+def _site(d: Determination, page: Page) -> None:
     site, place = d.site, d.place
     where = None
     if site.longitude is not None and site.latitude is not None:
@@ -269,7 +273,7 @@ def _neighbour(place: Neighbour) -> str:
 # -- findings -----------------------------------------------------------------------------------------
 
 
-def _findings(d: Determination, page: _Page, trees: Mapping[str, Explanation]) -> None:
+def _findings(d: Determination, page: Page, trees: Mapping[str, Explanation]) -> None:
     loaded = {layer.id: layer for layer in d.layers if layer.status == "loaded"}
     said: dict[str, str] = {}
     for outcome in ("yes", "undetermined", "no"):
@@ -283,12 +287,16 @@ def _findings(d: Determination, page: _Page, trees: Mapping[str, Explanation]) -
                 why = f"as for {said[why]}"
             said.setdefault(finding.why, finding.label)
             cited = "; ".join([finding.citation, *_sources(finding, loaded)])
+            others = "; ".join(
+                f"{outcome} under {reading}" for reading, outcome in finding.under_other_readings.items()
+            )
+            cited += f"; other reading: {others}" if others else ""
             _row(page, finding, Text.assemble(plain(why), "\n", (plain(cited), "dim")))
             if finding.id in trees:
                 page.tree(trees[finding.id])
 
 
-def _row(page: _Page, finding: Finding, right: Text) -> None:
+def _row(page: Page, finding: Finding, right: Text) -> None:
     left = Text(plain(finding.label), "bold")
     margin = _margin_words(finding)
     for words in (
@@ -333,7 +341,7 @@ def _sources(finding: Finding, loaded: Mapping[str, LayerRecord]) -> list[str]:
     return words
 
 
-def _projects(d: Determination, page: _Page, trees: Mapping[str, Explanation]) -> None:
+def _projects(d: Determination, page: Page, trees: Mapping[str, Explanation]) -> None:
     projects = [f for f in d.findings if f.kind == "project"]
     if not projects:
         return
@@ -355,7 +363,7 @@ def _projects(d: Determination, page: _Page, trees: Mapping[str, Explanation]) -
 # -- what was measured, and what was not --------------------------------------------------------------
 
 
-def _stations(d: Determination, page: _Page) -> None:
+def _stations(d: Determination, page: Page) -> None:
     if not d.stations:
         return
     page.heading("NEAREST STATIONS")
@@ -376,7 +384,7 @@ def _feet(value: float | None) -> str:
     return "not known" if value is None else feet(value)
 
 
-def _not_checked(d: Determination, page: _Page) -> None:
+def _not_checked(d: Determination, page: Page) -> None:
     if not d.not_checked:
         return
     labels = {f.id: f.label for f in d.findings}
@@ -400,7 +408,7 @@ def _not_checked(d: Determination, page: _Page) -> None:
     page.put(grid)
 
 
-def _would_decide(d: Determination, page: _Page) -> None:
+def _would_decide(d: Determination, page: Page) -> None:
     """Print what would decide findings about places, apart from layers, which were named before."""
     decided: dict[str, list[str]] = {}
     facts = load_facts()
@@ -423,7 +431,7 @@ def _would_decide(d: Determination, page: _Page) -> None:
     page.items("COULD DECIDE WHAT IS UNDETERMINED", entries)
 
 
-def _layers(d: Determination, page: _Page) -> None:
+def _layers(d: Determination, page: Page) -> None:
     page.heading(f"LAYERS (edition, fingerprint), read by {plain(d.software)}")
     used = [layer for layer in d.layers if layer.status != "missing"]
     grid = Table.grid(padding=(0, 2))
@@ -450,7 +458,7 @@ def render_layers(rows: Iterable[LayerRow], console: Console) -> None:
     console
         Where to.
     """
-    page = _Page(console)
+    page = Page(console)
     _columns(page, "Layer", "State", "Edition", "Accuracy", "Fingerprint")
     for row in rows:
         accuracy = f"{row['accuracy_ft']:,.0f} ft" if isinstance(row["accuracy_ft"], float) else "-"
@@ -479,7 +487,7 @@ def render_layers(rows: Iterable[LayerRow], console: Console) -> None:
         page.put(grid)
 
 
-def _columns(page: _Page, *cells: str) -> None:
+def _columns(page: Page, *cells: str) -> None:
     grid = Table.grid(padding=(0, 2, 0, 0))
     for width in (31, 10, 10, 8, 12):
         grid.add_column(width=width if page.width >= _LIST_WIDTH else None, overflow="fold")

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, FiniteFloat, ValidationError
 
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import Status
@@ -37,7 +37,7 @@ class DatedValue(Strict):
     """One value of a parameter, in force from a day until the next value's."""
 
     from_: date = Field(alias="from")
-    value: float | tuple[str, ...]
+    value: Annotated[FiniteFloat, Field(ge=0)] | tuple[str, ...]
     citation: str
     status: Status
     source: str | None = None

@@ -37,9 +37,8 @@ def read_rulebook_file(path: Path) -> Rulebook:
         names the file and the line or the place in it, one problem a line.
     """
     text = _text_of(path)
-    root: Any = None
     try:
-        root = _composed(text, str(path))
+        _check_values(_composed(text, str(path)), str(path))
         return read_rulebook(text, name=str(path))
     except yaml.YAMLError as error:
         mark: Any = getattr(error, "problem_mark", None)
@@ -49,8 +48,6 @@ def read_rulebook_file(path: Path) -> Rulebook:
     except RulebookError as error:
         said = str(error)
         raise RulebookError(said if said.startswith(str(path)) else f"{path}: {said}") from error
-    except (ValueError, OverflowError) as error:
-        raise RulebookError(f"{path}{_line_of_value(root)}: {error}. Correct the value.") from error
 
 
 def _text_of(path: Path) -> str:
@@ -129,19 +126,18 @@ def _check_keys(node: Any, name: str) -> None:  # noqa: ANN401 - a yaml node
         seen.add(key.value)
 
 
-def _line_of_value(root: Any) -> str:  # noqa: ANN401 - a yaml node
-    """Return the line of the first value that is written like a date or a number and is none."""
+def _check_values(root: Any, name: str) -> None:  # noqa: ANN401 - a yaml node
+    """Refuse a value that is written like a date or a number and is none."""
     waiting = [root] if root is not None else []
     while waiting:
         node = waiting.pop()
         if isinstance(node, yaml.ScalarNode):
             try:
                 yaml.SafeLoader("").construct_object(node)
-            except (ValueError, OverflowError):
-                return f", line {node.start_mark.line + 1}"
+            except (ValueError, OverflowError) as error:
+                raise RulebookError(f"{name}, line {node.start_mark.line + 1}: {error}. Correct the value.") from error
         else:
             below = node.value
             if isinstance(node, yaml.MappingNode):
                 below = [item for pair in below for item in pair]
             waiting += reversed(below)
-    return ""

@@ -10,8 +10,7 @@ from rich.text import Text
 from grownj_geo.atlas import DEFAULT_AS_OF
 from grownj_geo.evidence import feet, stated_words
 from grownj_geo.explain import text_lines
-from grownj_geo.report import _Page as Page
-from grownj_geo.report import plain
+from grownj_geo.report import Page, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

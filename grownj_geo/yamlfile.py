@@ -18,11 +18,13 @@ class _Loader(yaml.CSafeLoader):
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002
         seen: set[str] = set()
         for key, _ in node.value:
-            if key.value in seen and isinstance(key, yaml.ScalarNode):
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            if key.value in seen:
                 raise yaml.constructor.ConstructorError(
                     None, None, f"the key {key.value!r} is given twice", key.start_mark
                 )
-            seen.add(key.value if isinstance(key, yaml.ScalarNode) else "")
+            seen.add(key.value)
         return super().construct_mapping(node, deep=deep)
 
 
@@ -39,4 +41,8 @@ def read_yaml(content: bytes | str) -> Any:  # noqa: ANN401 - whatever YAML hold
     >>> read_yaml("radius: {unit: mile, value: 0.5}")
     {'radius': {'unit': 'mile', 'value': 0.5}}
     """
-    return yaml.load(content, Loader=_Loader)  # noqa: S506 - a safe loader, made stricter
+    try:
+        return yaml.load(content, Loader=_Loader)  # noqa: S506 - a safe loader, made stricter
+    except (ValueError, OverflowError) as error:
+        # The C loader lets Python's own complaint about a day such as 2012-13-10 through.
+        raise yaml.YAMLError(f"a value cannot be read: {error}") from error

@@ -99,9 +99,11 @@ SPUR = {True: 5280.0, False: 5281.0}
 OPERATORS = {
     "grow-nj": {
         "south_jersey_port.paulsboro_before.2": "A9: the terminal before its first vessel, until 2017-03-03",
-        "port_ground_met.paulsboro_before.2": "A9: the terminal before its first vessel, until 2017-03-03",
+        "port_ground_met.limbs.paulsboro_before.2": "A9: the terminal before its first vessel, until 2017-03-03",
         "qia_ground_apart.sports_authority_before.3": "A22: the wording before 2016-06-06 is not available",
         "transit_oriented_development.out_of_state.2": "A44: whether a station outside New Jersey counts",
+        "transit_bonus.out_of_state.2": "A44: whether a station outside New Jersey counts",
+        "mega_5_area.before.2": "the paragraph before it was in the rules, until 2017-01-03",
         "revitalization_index_2007": "the 2007 index was not found",
     },
     "urban-transit-hub": {},
@@ -117,6 +119,7 @@ OPEN: dict[str, dict[str, tuple[frozenset[str], str]]] = {
     "grow-nj": {
         "revitalization_index_2007": (EVERYWHERE, "its whole rule is one undetermined clause"),
         "transit_oriented_development": (NEW_YORK_LINE, "near Suffern only, clause out_of_state (A44)"),
+        "transit_bonus": (NEW_YORK_LINE, "near Suffern only, clause out_of_state (A44)"),
         "priority_ground": (NEW_YORK_LINE, "asks transit_oriented_development, and no other ground holds there"),
     },
     "urban-transit-hub": {},
@@ -169,7 +172,7 @@ def engine(place: str, variant: str, book: str) -> Engine:
 def outcomes(book: str, place: str, variant: str, *, truth: bool) -> dict[str, str]:
     x, y = to_working(*PLACES[place])
     facts = stated(truth)
-    if book != "grow-nj" and not truth:
+    if not truth:
         # No value at all has no exempt share: a small one must be stated.
         facts["net_taxable_value_2006"] = 1e9
     asked = Site(typed=place, located_by="drawn", geometry=shapely.Point(float(x), float(y)), facts=facts)
