@@ -13,7 +13,7 @@ import shapely
 from grownj_geo.determination import Determination, Finding, LayerRecord, Missing, RulebookRecord
 from grownj_geo.errors import OutsideNewJerseyError
 from grownj_geo.evaluate import ANSWER, LEANING, STRICT, BoundRulebook, Clause, Evaluation, bind
-from grownj_geo.evidence import deciding_leaves, evidence_of, status_of, weakest
+from grownj_geo.evidence import IN_NEW_JERSEY, deciding_leaves, evidence_of, status_of, weakest
 from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.leaves import Leaves
 from grownj_geo.locate import locate
@@ -329,6 +329,8 @@ def _why(outcome: Outcome, evidence: tuple[Evidence, ...]) -> str:
     # Layers before facts: what somebody can load stands before what somebody must state.
     same.sort(key=lambda e: e.fact is not None)
     words = list(dict.fromkeys(e.words for e in same))
+    # That a site is in New Jersey goes without saying where anything else does.
+    words = [w for w in words if w != IN_NEW_JERSEY] or words
     shown = words[:3]
     more = f"; and {len(words) - 3} more" if len(words) > 3 else ""  # noqa: PLR2004 - three are readable
     return "; ".join(shown) + more if shown else "nothing in force decides it"

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from grownj_geo.site import FactValue
 
 __all__ = [
+    "IN_NEW_JERSEY",
     "clause_label",
     "deciding_leaves",
     "evidence_of",
@@ -53,6 +54,7 @@ __all__ = [
     "weakest",
 ]
 
+IN_NEW_JERSEY = "in New Jersey"
 STATUS_ORDER = ("confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found")
 """How well something is known, strongest first."""
 
@@ -195,7 +197,7 @@ def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901, PLR09
         if causes:
             words = f"the municipality is not certain; {words}"
     elif isinstance(node, InNewJerseyNode):
-        words = place_words(leaves)
+        words = IN_NEW_JERSEY if outcome is Outcome.YES else place_words(leaves)
     elif isinstance(node, MunicipalityInNode):
         words = place_words(leaves) + (", which is one of those named" if outcome is Outcome.YES else "")
     elif isinstance(node, RatioNode):
