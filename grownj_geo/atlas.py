@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from grownj_geo.errors import LayerError
@@ -14,7 +15,7 @@ from grownj_geo.reference import read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
+    from os import PathLike
 
 __all__ = ["DEFAULT_AS_OF", "Atlas", "LayerState", "load_atlas"]
 
@@ -50,10 +51,10 @@ class Atlas:
     Parameters
     ----------
     as_of
-        The day for which answers are wanted.
+        The day for which answers are wanted: a date, a time (its date counts) or ISO text.
     layers
         Layers that are already in memory, such as drawn ones in tests or a user's own; they take the place
-        of shipped ones with the same id.
+        of shipped ones with the same id. One that `check_layer` refuses is unusable, and nothing takes its place.
     folder
         Where the shipped files are; the package's own data by default.
     manifests
@@ -63,17 +64,18 @@ class Atlas:
     def __init__(
         self,
         *,
-        as_of: date = DEFAULT_AS_OF,
+        as_of: date | str = DEFAULT_AS_OF,
         layers: Iterable[Layer] = (),
-        folder: Path | None = None,
+        folder: str | PathLike[str] | None = None,
         manifests: dict[str, Manifest] | None = None,
     ) -> None:
-        self.as_of = as_of
+        self.as_of = _day(as_of)
         self.manifests = dict(load_manifests() if manifests is None else manifests)
-        self._folder = folder
-        self._loaded: dict[str, Layer] = {layer.id: layer for layer in layers}
+        self._folder = None if folder is None else Path(folder)
+        self._given: dict[str, Layer] = {layer.id: layer for layer in layers}
+        self._loaded: dict[str, Layer] = {}
         self._problems: dict[str, str] = {}
-        self.manifests.update({layer.id: layer.manifest for layer in self._loaded.values()})
+        self.manifests.update({layer.id: layer.manifest for layer in self._given.values()})
 
     def layer(self, layer_id: str) -> Layer | None:
         """Return a layer, or None where it is missing or unusable (`state` says which, and why).
@@ -86,6 +88,13 @@ class Atlas:
         found = self._loaded.get(layer_id)
         if found is not None or layer_id in self._problems:
             return found
+        given = self._given.get(layer_id)
+        if given is not None:
+            if given.problem is None:
+                self._loaded[layer_id] = given
+                return given
+            self._problems[layer_id] = given.problem
+            return None
         manifest = self.manifests.get(layer_id)
         if manifest is None:
             raise LayerError(f"There is no layer {layer_id!r}; there are {', '.join(sorted(self.manifests))}.")
@@ -135,13 +144,19 @@ class Atlas:
         return {}
 
 
-def load_atlas(*, as_of: date | str = DEFAULT_AS_OF, folder: Path | None = None) -> Atlas:
+def _day(as_of: date | str) -> date:
+    if isinstance(as_of, str):
+        return date.fromisoformat(as_of)
+    return as_of.date() if isinstance(as_of, datetime) else as_of
+
+
+def load_atlas(*, as_of: date | str = DEFAULT_AS_OF, folder: str | PathLike[str] | None = None) -> Atlas:
     """Return the atlas of a day: what ships with the package.
 
     Parameters
     ----------
     as_of
-        The day for which answers are wanted, a date or ISO text.
+        The day for which answers are wanted: a date, a time (its date counts) or ISO text.
     folder
         Where the reference files are; the package's own data by default.
 
@@ -155,4 +170,4 @@ def load_atlas(*, as_of: date | str = DEFAULT_AS_OF, folder: Path | None = None)
     >>> load_atlas(as_of="2017-04-17").as_of
     datetime.date(2017, 4, 17)
     """
-    return Atlas(as_of=date.fromisoformat(as_of) if isinstance(as_of, str) else as_of, folder=folder)
+    return Atlas(as_of=as_of, folder=folder)

@@ -41,7 +41,7 @@ from grownj_geo.cli_site import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grownj_geo.evaluate import BoundRulebook
+    from grownj_geo.binding import BoundRulebook
     from grownj_geo.rulebook import Category, Rulebook
 
 __all__ = ["rules_app"]
@@ -118,7 +118,7 @@ def _category(book: Rulebook, typed: str) -> Category:
 
 def _bound(book: Rulebook, as_of: str | None, reading: Sequence[str]) -> BoundRulebook:
     from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
-    from grownj_geo.evaluate import bind  # noqa: PLC0415 - only where it is used
+    from grownj_geo.binding import bind  # noqa: PLC0415 - only where it is used
     from grownj_geo.readings import resolve_readings  # noqa: PLC0415 - only where it is used
 
     chosen = resolve_readings(readings_of(reading, strict=False))
@@ -201,7 +201,11 @@ def rules_explain(
     if strict:
         say(f"--strict: {STRICT_WORDS}")
     if json:
+        from grownj_geo.records import rulebook_record  # noqa: PLC0415 - only where it is used
+
         record = found.model_dump(mode="json", exclude={"findings", "tier", "stations", "not_checked", "layers"})
+        # Of the rulebook itself, not of the copy that asks one question.
+        record["rulebook"] = rulebook_record(book).model_dump(mode="json")
         finding = found[category.id].model_dump(mode="json") | {"kind": category.kind}
         print_json(record | {"finding": finding, "explanation": tree.model_dump(mode="json")})
     else:

@@ -82,7 +82,8 @@ class Finding(_Record):
     assumed
         Whether the outcome rests on a documented assumption.
     under_other_readings
-        Where the text goes round in a circle: the outcome under each reading that was not chosen, if it differs.
+        Where the text goes round in a circle: the outcome under each reading that was not chosen, where it differs;
+        empty where none does, null where the other readings were not tried.
     would_decide
         For an undetermined finding: the smallest sets of missing things that could decide it.
     """
@@ -101,7 +102,7 @@ class Finding(_Record):
     assumptions: tuple[str, ...] = ()
     status: str
     readings: dict[str, str] = Field(default_factory=dict)
-    under_other_readings: dict[str, OutcomeWord] = Field(default_factory=dict)
+    under_other_readings: dict[str, OutcomeWord] | None = None
     evidence: tuple[Evidence, ...] = ()
     would_decide: tuple[Missing, ...] = ()
 
@@ -136,7 +137,14 @@ class Neighbour(_Record):
 
 
 class PlaceRecord(_Record):
-    """Municipality and county. `municipality` is null unless one municipality is certain."""
+    """Municipality and county. `municipality` is null unless one municipality is certain.
+
+    Attributes
+    ----------
+    outside_share
+        Share of a polygon that lies in no municipality; 0 where that keeps within the accuracy of the lines, null
+        for a point and where it is not known.
+    """
 
     kind: Literal["certain", "several", "uncertain", "offshore", "outside", "unknown"]
     words: str
@@ -144,6 +152,7 @@ class PlaceRecord(_Record):
     county: str | None = None
     candidates: tuple[Neighbour, ...] = ()
     neighbours: tuple[Neighbour, ...] = ()
+    outside_share: float | None = None
 
 
 class StationRecord(_Record):
@@ -159,13 +168,23 @@ class StationRecord(_Record):
 
 
 class TierRecord(_Record):
-    """Bounds of the base amount by place alone, dollars per job and year; null is no line."""
+    """Bounds of the base amount by place alone, dollars per job and year; null is no line.
+
+    Attributes
+    ----------
+    assumed
+        Whether the bounds would be others without documented assumptions.
+    assumptions
+        What is assumed, in words.
+    """
 
     floor: int | None
     ceiling: int | None
     words: str
     citation: str
     status: str
+    assumed: bool = False
+    assumptions: tuple[str, ...] = ()
 
 
 class LayerRecord(_Record):
@@ -189,12 +208,20 @@ class NotChecked(_Record):
 
 
 class RulebookRecord(_Record):
-    """The rulebook that was applied."""
+    """The rulebook that was applied.
+
+    Attributes
+    ----------
+    sha256
+        Of the rulebook as it was checked, its parameters and what it takes from others included: as JSON with
+        sorted keys, without blanks, in UTF-8.
+    """
 
     id: str
     title: str
     version: str
     citation: str
+    sha256: str
 
 
 class Determination(_Record):

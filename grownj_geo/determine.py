@@ -2,37 +2,44 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from importlib import metadata
 from math import isfinite
 from typing import TYPE_CHECKING
 
+import numpy as np
 import shapely
 
-from grownj_geo.determination import Determination, Finding, LayerRecord, Missing, RulebookRecord
-from grownj_geo.errors import OutsideNewJerseyError
-from grownj_geo.evaluate import ANSWER, LEANING, STRICT, BoundRulebook, Clause, Evaluation, bind
-from grownj_geo.evidence import IN_NEW_JERSEY, deciding_leaves, evidence_of, status_of, weakest
+from grownj_geo.crs import misfit, parse_crs
+from grownj_geo.determination import Determination, Finding, LayerRecord, Missing
+from grownj_geo.errors import OutsideNewJerseyError, SiteError
+from grownj_geo.binding import BoundRulebook, Clause, bind
+from grownj_geo.evaluate import Evaluation
+from grownj_geo.values import ANSWER, LEANING, STRICT
+from grownj_geo.evidence import IN_NEW_JERSEY, deciding_leaves, evidence_of, feet, status_of, weakest
 from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.leaves import Leaves
 from grownj_geo.locate import locate
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.observe import SiteTable
-from grownj_geo.place import PlacementKind
+from grownj_geo.place import OFFSHORE_LIMIT_FT, PlacementKind
 from grownj_geo.readings import load_readings, resolve_readings
 from grownj_geo.records import (
     cautions_of,
     nearest_stations,
     not_checked,
     outside_words,
+    place_by_lines,
     place_record,
+    rulebook_record,
     site_record,
     tier_record,
     wording_of,
 )
 from grownj_geo.rulebook import Rulebook, load_rulebook
 from grownj_geo.site import Site
+from grownj_geo.units import FT_PER_FTUS, WORKING_CRS, to_working_geometry
 from grownj_geo.whatif import deciding_sets
 
 if TYPE_CHECKING:
@@ -40,7 +47,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from grownj_geo.atlas import Atlas
-    from grownj_geo.determination import Evidence, OutcomeWord
+    from grownj_geo.determination import Evidence, OutcomeWord, RulebookRecord
     from grownj_geo.site import FactValue
 
 __all__ = ["Engine", "determine"]
@@ -49,6 +56,8 @@ DISCLAIMER = (
     "Computed from public facts and maps; not the New Jersey Economic Development Authority's determination "
     "and not legal advice (A36)."
 )
+
+_MOST_ENGINES = 16
 
 
 @dataclass
@@ -74,7 +83,7 @@ class Engine:
     rulebook: Rulebook
     readings: Mapping[str, str] = field(default_factory=dict)
     bound: BoundRulebook = field(init=False)
-    _feature_cache: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    _feature_cache: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
     _common: dict[str, Evidence] = field(default_factory=dict)
     _missing: dict[tuple[str, ...], Missing] = field(default_factory=dict)
 
@@ -108,13 +117,20 @@ class Engine:
         ------
         OutsideNewJerseyError
             If the site lies farther from every municipality than a pier could.
+        SiteError
+            If the site's municipality is none of those known, or the place is nowhere near it.
         FactError
             For an unknown fact or a value that does not fit it.
         """
         facts: dict[str, list[FactValue | None]] = {name: [value] for name, value in check_facts(site.facts).items()}
+        names = self.atlas.municipal_names
+        if site.mun_code is not None and names and site.mun_code not in names:
+            raise SiteError(
+                f"The site's municipality is {site.mun_code!r}, which is no municipality of {self.atlas.as_of}. "
+                "Expected its four-digit Treasury code, as in '0408' for Camden City; correct mun_code."
+            )
         leaves = Leaves(self.bound, self.atlas, SiteTable.of([site]), facts, feature_cache=self._feature_cache)
-        if leaves.placement.kinds[0] is PlacementKind.OUTSIDE:
-            raise OutsideNewJerseyError(outside_words(site))
+        _check_place(leaves, site)
         run = Evaluation(self.bound, leaves, common=self._common)
         for category in self.rulebook.categories:
             run.category(category.id)
@@ -130,12 +146,20 @@ class Engine:
             if option != self.bound.readings[reading]
         }
 
+    def same_sites(self, leaves: Leaves) -> Leaves:
+        """Return the leaves of sites that another engine of the atlas has measured, under this engine's readings."""
+        return leaves.under(self.bound, feature_cache=self._feature_cache)
+
+    @cached_property
+    def rulebook_record(self) -> RulebookRecord:
+        """The rulebook as determinations name it."""
+        return rulebook_record(self.rulebook)
+
     def _under_other_readings(self, run: Evaluation, categories: Sequence[str]) -> dict[str, dict[str, OutcomeWord]]:
         """Return, by category, the outcomes that differ under the other readings of the circles."""
         found: dict[str, dict[str, OutcomeWord]] = {category: {} for category in categories}
         for label, other in self.others.items():
-            leaves = run.leaves.under(other.bound, feature_cache=other._feature_cache)  # noqa: SLF001 - of this class
-            again = Evaluation(other.bound, leaves, keep=False, margins=False)
+            again = Evaluation(other.bound, other.same_sites(run.leaves), keep=False, margins=False)
             for category in categories:
                 there = int(again.category(category).outcomes[ANSWER, 0])
                 if there != int(run.category(category).outcomes[ANSWER, 0]):
@@ -166,35 +190,31 @@ class Engine:
         run = self.run(site)
         categories = [c for c in self.rulebook.categories if c.kind != "ground"]
         sets = deciding_sets(run, [c.id for c in categories])
-        differing = self._under_other_readings(run, [c.id for c in categories]) if other_readings else {}
+        differing = self._under_other_readings(run, [c.id for c in categories]) if other_readings else None
         findings = tuple(
             _finding(
                 category.id,
                 run,
                 tuple(self._named(needs) for needs in sets.get(category.id, ())),
-                differing.get(category.id, {}),
+                None if differing is None else differing[category.id],
             )
             for category in categories
         )
         layers = self.layer_records
+        tier = tier_record(run)
         return Determination(
             software=f"grownj-geo {_version()}",
-            rulebook=RulebookRecord(
-                id=self.rulebook.id,
-                title=self.rulebook.title,
-                version=self.rulebook.version,
-                citation=self.rulebook.citation,
-            ),
+            rulebook=self.rulebook_record,
             as_of=self.atlas.as_of,
             determined_on=determined_on,
             disclaimer=DISCLAIMER,
             wording=wording_of(self.rulebook, self.atlas.as_of),
             site=site_record(site),
             place=place_record(run.leaves, site),
-            tier=tier_record(run),
+            tier=tier,
             findings=findings,
             stations=nearest_stations(run.leaves),
-            assumptions=tuple(dict.fromkeys(a for f in findings for a in f.assumptions)),
+            assumptions=tuple(dict.fromkeys(a for part in (*findings, tier) if part for a in part.assumptions)),
             cautions=cautions_of(run.leaves, site, findings, layers),
             readings={i: o for i, o in self.bound.readings.items() if load_readings()[i].kind == "option"},
             not_checked=not_checked(findings, self.atlas),
@@ -210,6 +230,7 @@ def determine(
     facts: Mapping[str, FactValue] | None = None,
     readings: Mapping[str, str] | None = None,
     uncertainty_ft: float = 0.0,
+    crs: str | None = None,
     other_readings: bool = False,
     determined_on: date | None = None,
 ) -> Determination:
@@ -219,7 +240,7 @@ def determine(
     ----------
     site
         A site, text that locates one ("40.7344,-74.1641", a PAMS PIN, WKT, a GeoJSON file's name), or a
-        geometry in EPSG:3424.
+        geometry.
     atlas
         The layers as of a date.
     rulebook
@@ -229,7 +250,11 @@ def determine(
     readings
         Chosen options where the regulation is open, by ambiguity id.
     uncertainty_ft
-        How far the true place may be from what is given; for text and geometries.
+        How far the true place may be from what is given, in feet. A site that says so itself must not be given
+        another.
+    crs
+        What the coordinates of a text or a geometry are in, as in ``"EPSG:4326"`` (x or longitude first). By default
+        a geometry is in EPSG:3424, and text in degrees. A site's geometry always is in EPSG:3424.
     other_readings
         Say where another reading of the text's circles gives another outcome; the command line always does.
     determined_on
@@ -238,7 +263,7 @@ def determine(
     Raises
     ------
     SiteError
-        If the text cannot be read as a site.
+        If the text cannot be read as a site, or what is given is no site.
     OutsideNewJerseyError
         If the site lies outside New Jersey.
     FactError, RulebookError
@@ -251,23 +276,93 @@ def determine(
     >>> found["garden_state_growth_zone"].outcome
     'yes'
     """
+    place = _site_of(site, atlas, uncertainty_ft=uncertainty_ft, crs=crs)
+    place = replace(place, facts=check_facts({**place.facts, **(facts or {})}))
+    chosen = dict(sorted((readings or {}).items()))
+    engine = _shipped_engine(atlas, rulebook, chosen) if isinstance(rulebook, str) else Engine(atlas, rulebook, chosen)
+    return engine.determine(place, determined_on=determined_on, other_readings=other_readings)
+
+
+def _site_of(site: object, atlas: Atlas, *, uncertainty_ft: float, crs: str | None) -> Site:
+    """Return the site that is asked about, whatever it was given as."""
     if isinstance(site, str):
-        site = locate(site, uncertainty_ft=uncertainty_ft, directory=Directory(atlas))
-    elif isinstance(site, shapely.Geometry):
-        site = Site(typed=site.wkt, located_by="geometry in EPSG:3424", geometry=site, uncertainty_ft=uncertainty_ft)
-    stated = check_facts({**site.facts, **(facts or {})})
-    site = Site(**{**site.__dict__, "facts": stated})
-    chosen = tuple(sorted((readings or {}).items()))
-    engine = (
-        _shipped_engine(atlas, rulebook, chosen) if isinstance(rulebook, str) else Engine(atlas, rulebook, dict(chosen))
+        return locate(site, crs=crs, uncertainty_ft=uncertainty_ft, directory=Directory(atlas))
+    if isinstance(site, Site):
+        if crs is not None:
+            raise SiteError(f"A Site's geometry is in EPSG:3424, and crs={crs!r} was given. Leave crs out.")
+        if not uncertainty_ft:
+            return site
+        if site.uncertainty_ft:
+            raise SiteError(
+                f"The site has uncertainty_ft={site.uncertainty_ft:g}, and uncertainty_ft={uncertainty_ft:g} was given "
+                "with it. Expected one of them; give it once."
+            )
+        return replace(site, uncertainty_ft=uncertainty_ft)
+    if isinstance(site, shapely.Geometry):
+        name = parse_crs(crs) if crs is not None else WORKING_CRS
+        problem = None if name == WORKING_CRS else misfit(np.asarray(shapely.get_coordinates(site)), name)
+        if problem is not None and problem.kind in {"swapped", "sign"}:
+            raise SiteError(f"The geometry in {name}: {problem.hint}. Expected x (or longitude) first; correct it.")
+        return Site(
+            typed=site.wkt,
+            located_by=f"geometry in {name}",
+            geometry=to_working_geometry(site, crs=name),
+            uncertainty_ft=uncertainty_ft,
+        )
+    raise SiteError(
+        f"The site was given as {type(site).__name__}: {str(site)[:80]!r}. Expected text such as "
+        "'40.7344,-74.1641', a Site (Site.from_lonlat makes one), or a shapely geometry; give one of these."
     )
-    return engine.determine(site, determined_on=determined_on, other_readings=other_readings)
 
 
-@lru_cache(maxsize=16)
-def _shipped_engine(atlas: Atlas, rulebook_id: str, readings: tuple[tuple[str, str], ...]) -> Engine:
-    """Bind once for many calls."""
-    return Engine(atlas, load_rulebook(rulebook_id), dict(readings))
+class _Engines(dict[tuple[object, ...], Engine]):
+    """The engines of one atlas, kept with it and gone with it; they do not travel with copies of the atlas."""
+
+    def __reduce__(self) -> tuple[type[_Engines], tuple[()]]:
+        """Copy and pickle as empty: engines know clauses by their place in memory."""
+        return _Engines, ()
+
+
+def _shipped_engine(atlas: Atlas, rulebook_id: str, readings: Mapping[str, str]) -> Engine:
+    """Return an engine that is bound once for many calls.
+
+    An engine refers to its atlas, so a table of engines anywhere else, weak keys or not, would keep every atlas.
+    """
+    engines: _Engines = vars(atlas).setdefault("_engines", _Engines())
+    key = (rulebook_id, atlas.as_of, *readings.items())
+    found = engines.get(key)
+    if found is None or found.atlas is not atlas:
+        found = Engine(atlas, load_rulebook(rulebook_id), readings)
+        if len(engines) >= _MOST_ENGINES:
+            del engines[next(iter(engines))]
+        engines[key] = found
+    return found
+
+
+def _check_place(leaves: Leaves, site: Site) -> None:
+    """Refuse a place outside New Jersey, or one that is nowhere near the municipality that a parcel number says."""
+    if site.geometry is None:
+        return
+    stated = leaves.placement.kinds[0] is PlacementKind.CERTAIN and site.mun_code is not None
+    by_lines = place_by_lines(leaves) if stated else leaves.placement
+    if by_lines.kinds[0] is PlacementKind.OUTSIDE:
+        raise OutsideNewJerseyError(outside_words(site))
+    layer = leaves.atlas.layer("municipalities")
+    if not stated or layer is None:
+        return
+    areas = [
+        layer.geometry(int(i)) for i in layer.select(as_of=leaves.atlas.as_of) if layer.key(int(i)) == site.mun_code
+    ]
+    away = min((float(shapely.distance(area, site.geometry)) * FT_PER_FTUS for area in areas), default=0.0)
+    if away - site.uncertainty_ft > OFFSHORE_LIMIT_FT:
+        names = leaves.membership
+        here = " or ".join(f"{names.name(code)} ({code})" for code in by_lines.codes_of(0)[:1])
+        says = " ".join(["parcel number", *site.pins]) if site.mun_basis == "pin" else "statement"
+        raise SiteError(
+            f"The place lies in or nearest to {here} by its lines, {feet(away)} from "
+            f"{names.name(str(site.mun_code))} ({site.mun_code}), where the {says} puts it. Expected a place in that "
+            "municipality or on its line; correct either."
+        )
 
 
 @dataclass(frozen=True)
@@ -291,7 +386,7 @@ def _version() -> str:
 
 
 def _finding(
-    category_id: str, run: Evaluation, would_decide: tuple[Missing, ...], differing: dict[str, OutcomeWord]
+    category_id: str, run: Evaluation, would_decide: tuple[Missing, ...], differing: dict[str, OutcomeWord] | None
 ) -> Finding:
     category = run.bound.rulebook.category(category_id)
     clause = run.bound.clauses[category_id]
@@ -311,7 +406,7 @@ def _finding(
         outcome=outcome.value,
         leans=Outcome.of(leaning).value if answer == 0 and leaning != 0 else None,
         margin_ft=round(margin, 1) + 0.0 if isfinite(margin) else None,
-        why=_why(outcome, evidence),
+        why=_why(outcome, evidence) or f"no clause of it is in force on {run.bound.as_of}",
         causes=tuple(Cause(int(values.causes[0])).words),
         assumed=assumed,
         assumptions=tuple(e.words for e in evidence if e.assumed) if assumed else (),
@@ -333,7 +428,7 @@ def _why(outcome: Outcome, evidence: tuple[Evidence, ...]) -> str:
     words = [w for w in words if w != IN_NEW_JERSEY] or words
     shown = words[:3]
     more = f"; and {len(words) - 3} more" if len(words) > 3 else ""  # noqa: PLR2004 - three are readable
-    return "; ".join(shown) + more if shown else "nothing in force decides it"
+    return "; ".join(shown) + more
 
 
 def _readings(own: tuple[str, ...], leaves: tuple[Clause, ...], run: Evaluation) -> dict[str, str]:

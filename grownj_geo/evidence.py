@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from grownj_geo.designations import load_lists
 from grownj_geo.determination import Evidence, Interval
-from grownj_geo.evaluate import ANSWER, STRICT, Clause, Evaluation, Values
 from grownj_geo.facts import load_facts
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.nodes import (
@@ -26,20 +25,42 @@ from grownj_geo.nodes import (
     RatioNode,
     ShareOverNode,
     SiteFactNode,
-    StatedNode,
     UndeterminedNode,
     Where,
     WithinNode,
+    named_parameters,
 )
-from grownj_geo.place import PlacementKind
 from grownj_geo.units import miles_to_ft
+from grownj_geo.values import ANSWER, STRICT
+from grownj_geo.words import (
+    asked_words,
+    count_words,
+    coverage_words,
+    distance_words,
+    feature_named,
+    feet,
+    joined,
+    lacking_figure,
+    list_words,
+    noun_of,
+    other_features,
+    own_distance,
+    percent,
+    place_words,
+    ratio_words,
+    stated_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from grownj_geo.binding import Clause
+    from grownj_geo.evaluate import Evaluation
+    from grownj_geo.layer import Layer
     from grownj_geo.leaves import Leaves
-    from grownj_geo.observe import Coverage, Distance
-    from grownj_geo.site import FactValue
+    from grownj_geo.values import Values
+
+    Found = dict[str, Any]
 
 __all__ = [
     "IN_NEW_JERSEY",
@@ -48,6 +69,7 @@ __all__ = [
     "evidence_of",
     "feet",
     "interval",
+    "percent",
     "place_words",
     "stated_words",
     "status_of",
@@ -58,19 +80,12 @@ IN_NEW_JERSEY = "in New Jersey"
 STATUS_ORDER = ("confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found")
 """How well something is known, strongest first."""
 
-
-def feet(value: float) -> str:
-    """Return a distance as people read it: feet below half a mile, miles beyond.
-
-    Examples
-    --------
-    >>> feet(412.3), feet(26400)
-    ('412 ft', '5.00 miles')
-    """
-    if abs(value) < 2640:  # noqa: PLR2004 - half a mile
-        return f"{value:,.0f} ft"
-    miles = f"{value / 5280:,.2f}"
-    return f"{miles} mile" if miles == "1.00" else f"{miles} miles"
+_SHARE_DIGITS = 6
+_NAMED = {
+    Outcome.YES: "which is one of those named",
+    Outcome.NO: "which is none of those named",
+    Outcome.UNDETERMINED: "so not certain whether one of those named",
+}
 
 
 def interval(low: float, value: float, high: float, *, digits: int = 1) -> Interval:
@@ -173,24 +188,24 @@ def _is_common(clause: Clause, causes: Cause) -> bool:
     return causes == Cause.LAYER_MISSING
 
 
-def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901, PLR0912 - one branch for each operator
+def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901 - one branch for each operator
     values = run.clause_values[clause.path]
     leaves = run.leaves
     node = clause.node
     outcome = Outcome.of(int(values.outcomes[ANSWER, 0]))
     causes = Cause(int(values.causes[0]))
-    found: dict[str, object] = {}
+    found: Found = {}
     if isinstance(node, InsideNode | OverlapsNode):
         where = node.inside if isinstance(node, InsideNode) else node.overlaps
         words = _layer_words(leaves, where, outcome, causes, values, found)
     elif isinstance(node, WithinNode | ShareOverNode):
         words = _radius_words(leaves, node, outcome, causes, found)
     elif isinstance(node, DesignatedNode):
-        words = _list_words(leaves, node, causes, found)
+        words = _list_words(leaves, node, outcome, causes, found)
     elif isinstance(node, SiteFactNode):
         words = _fact_words(leaves, node, outcome, causes, values, found)
     elif isinstance(node, ContainsFeatureNode):
-        words = _feature_words(leaves, clause, outcome, causes, found)
+        words = _feature_words(leaves, clause, run, outcome, causes, found)
     elif isinstance(node, CountyInNode):
         counties = list(dict.fromkeys(leaves.membership.county(code) for code in leaves.placement.codes_of(0)))
         words = " or ".join(f"{county} County" for county in counties if county) or "county not known"
@@ -199,11 +214,9 @@ def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901, PLR09
     elif isinstance(node, InNewJerseyNode):
         words = IN_NEW_JERSEY if outcome is Outcome.YES else place_words(leaves)
     elif isinstance(node, MunicipalityInNode):
-        words = place_words(leaves) + (", which is one of those named" if outcome is Outcome.YES else "")
+        words = f"{place_words(leaves)}, {_NAMED[outcome]}"
     elif isinstance(node, RatioNode):
-        words = "computed from stated valuations" if not causes else "the valuations are not all stated"
-    elif isinstance(node, StatedNode):
-        words = f"{node.stated} is {'stated' if outcome is Outcome.YES else 'not stated'}"
+        words = _ratio_words(leaves, node, causes, values, found)
     elif isinstance(node, UndeterminedNode):
         words = node.undetermined.why
     else:  # pragma: no cover - every leaf operator is above
@@ -215,12 +228,21 @@ def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901, PLR09
         outcome=outcome.value,
         words=words,
         citation=clause.citation,
-        status=found.pop("status", None) or clause.status,
+        status=_leaf_status(clause, run, found.pop("status", None), decided=outcome is not Outcome.UNDETERMINED),
         causes=tuple(causes.words),
         margin_ft=_clean(values.margin()),
         readings=clause.node.readings,
         **found,
     )
+
+
+def _leaf_status(clause: Clause, run: Evaluation, seen: str | None, *, decided: bool) -> str | None:
+    """Return the weakest status of what was seen, of the clause, and of the figures and lists that it names."""
+    statuses = [status for status in (seen, clause.status) if status]
+    if statuses or decided:
+        parameters = run.bound.rulebook.parameters
+        statuses += [parameters[name].at(run.bound.as_of).status for name in named_parameters(clause.node)]
+    return weakest(statuses) if statuses else None
 
 
 def clause_label(clause: Clause, run: Evaluation) -> str:
@@ -248,8 +270,6 @@ def _named(node: Node, run: Evaluation) -> str:
         return f"among the {load_lists()[node.designated.list].label}"
     if isinstance(node, UndeterminedNode):
         return "a point left open"
-    if isinstance(node, StatedNode):
-        return f"whether it is stated: {load_facts()[node.stated].label}"
     if isinstance(node, InsideNode | OverlapsNode):
         where: Where = node.inside if isinstance(node, InsideNode) else node.overlaps
     elif isinstance(node, WithinNode | ShareOverNode):
@@ -259,151 +279,116 @@ def _named(node: Node, run: Evaluation) -> str:
     return run.leaves.atlas.manifests[where.layer].title
 
 
-def _code(leaves: Leaves) -> str:
-    codes = leaves.placement.codes_of(0)
-    return codes[0] if codes else ""
+# -- what each operator saw ----------------------------------------------------------------------------
 
 
-def place_words(leaves: Leaves) -> str:
-    """Return the site's municipality in words."""
-    place = leaves.placement
-    names = [leaves.membership.name(code) for code in place.codes_of(0)]
-    if not names:
-        return "municipality not known"
-    kind = place.kinds[0]
-    if kind is PlacementKind.CERTAIN:
-        return names[0]
-    if kind is PlacementKind.OFFSHORE:
-        return f"outside every municipal polygon; nearest is {names[0]}"
-    return ("in parts of " if kind is PlacementKind.SEVERAL else "one of ") + ", ".join(names)
+def _noted_status(leaves: Leaves, layer_id: str, index: int) -> str:
+    """Return how well a feature is known: by its own status where it has one, else by its layer's."""
+    layer = leaves.layer(layer_id)
+    own = "" if layer is None or index < 0 else layer.value("status", index)
+    return own if own in STATUS_ORDER else leaves.atlas.manifests[layer_id].status
 
 
-def _layer_words(  # noqa: PLR0917 - all of it is asked, in order
-    leaves: Leaves, where: Where, outcome: Outcome, causes: Cause, values: Values, found: dict[str, object]
-) -> str:
-    manifest = leaves.atlas.manifests[where.layer]
-    found["layer"] = where.layer
-    measured = leaves.coverage(where)
-    if measured is None:
-        if outcome is Outcome.NO:
-            extent = manifest.extent
-            by_county = extent.counties is not None and bool(leaves.outside_counties(extent.counties)[0])
-            found["status"] = extent.status if by_county else extent.designation_status or extent.status
-        return _unavailable_words(leaves, where.layer, outcome)
-    found["edition"] = manifest.edition
-    found["status"] = manifest.status
-    if Cause.LOCATION_UNKNOWN in causes:
-        return "the site's location is not known"
-    _record_coverage(leaves, where, measured, found)
-    share, margin = float(measured.share[0]), values.margin()
-    title = manifest.title
-    if math.isnan(share) and outcome is Outcome.UNDETERMINED:
-        return f"perhaps in {title}: of its line only bounds are known, or a feature has no date"
-    if 0 < share < 1:
-        return f"{100 * share:.1f} % of the site is in {title}"
-    side = "inside" if share == 1 else "outside"
-    far = f", {feet(abs(margin))} from its line" if math.isfinite(margin) else ""
-    if outcome is Outcome.UNDETERMINED:
-        return f"{side} {title}{far}, which is nearer than the line is known"
-    return f"{side} {title}{far}"
+def _record_feature(layer: Layer, index: int, found: Found) -> str:
+    """Record a feature's key and name; a key that only says which bound it is tells nothing."""
+    bound = layer.manifest.key_field is not None and layer.manifest.key_field == layer.manifest.bound_field
+    found["feature"], found["feature_name"] = None if bound else layer.key(index), layer.name(index)
+    return feature_named(layer, index)
 
 
-def _record_coverage(leaves: Leaves, where: Where, measured: Coverage, found: dict[str, object]) -> None:
-    layer = leaves.layer(where.layer)
-    found["share"] = interval(
-        float(measured.share_low[0]), float(measured.share[0]), float(measured.share_high[0]), digits=6
-    )
-    index = int(measured.feature[0])
-    if layer is not None and index >= 0:
-        found["feature"], found["feature_name"] = layer.key(index), layer.name(index)
-
-
-def _unavailable_words(leaves: Leaves, layer_id: str, outcome: Outcome) -> str:
+def _unavailable_words(leaves: Leaves, layer_id: str, outcome: Outcome, found: Found) -> str:
     state = leaves.atlas.state(layer_id)
     if state.status == "unusable":
         return f"{state.manifest.title} could not be used: {state.problem}"
     if outcome is Outcome.NO:
-        county = leaves.membership.county(_code(leaves))
+        extent = state.manifest.extent
+        by_county = extent.counties is not None and bool(leaves.outside_counties(extent.counties)[0])
+        found["status"] = extent.status if by_county else extent.designation_status or extent.status
+        codes = leaves.placement.codes_of(0)
+        county = leaves.membership.county(codes[0]) if codes else ""
         return f"{state.manifest.title} cannot lie here ({place_words(leaves)}{f', {county} County' if county else ''})"
     return f"{state.manifest.title} not loaded"
 
 
-def _radius_words(
-    leaves: Leaves,
-    node: WithinNode | ShareOverNode,
-    outcome: Outcome,
-    causes: Cause,
-    found: dict[str, object],
+def _layer_words(  # noqa: PLR0917 - all of it is asked, in order
+    leaves: Leaves, where: Where, outcome: Outcome, causes: Cause, values: Values, found: Found
+) -> str:
+    found["layer"] = where.layer
+    measured, layer = leaves.coverage(where), leaves.layer(where.layer)
+    if measured is None or layer is None:
+        return _unavailable_words(leaves, where.layer, outcome, found)
+    index = int(measured.feature[0])
+    found["edition"] = layer.manifest.edition
+    found["status"] = _noted_status(leaves, where.layer, index)
+    if Cause.LOCATION_UNKNOWN in causes:
+        return "the site's location is not known"
+    share = float(measured.share[0])
+    found["share"] = _share_interval(float(measured.share_low[0]), share, float(measured.share_high[0]))
+    if index >= 0:
+        _record_feature(layer, index, found)
+    lacking = lacking_figure(leaves, layer, where) if Cause.LIST_UNKNOWN in causes else None
+    if lacking is not None:
+        _record_feature(layer, lacking[0], found)
+        return lacking[1]
+    return coverage_words(leaves, layer, where, outcome=outcome, share=share, margin=values.margin(), causes=causes)
+
+
+def _share_interval(low: float, value: float, high: float) -> Interval:
+    """Return shares with digits enough that a part is never recorded as nothing or as the whole."""
+    parts = [share for share in (low, value, high) if 0 < share < 1]
+    fine = any(round(share, _SHARE_DIGITS) in {0.0, 1.0} for share in parts)
+    return interval(low, value, high, digits=2 * _SHARE_DIGITS if fine else _SHARE_DIGITS)
+
+
+def _radius_words(  # noqa: PLR0911 - one for each thing that can be missing
+    leaves: Leaves, node: WithinNode | ShareOverNode, outcome: Outcome, causes: Cause, found: Found
 ) -> str:
     where = node.within if isinstance(node, WithinNode) else node.share_over
-    manifest = leaves.atlas.manifests[where.layer]
     found["layer"] = where.layer
-    measured = leaves.distance(where)
-    if measured is None:
-        return _unavailable_words(leaves, where.layer, outcome)
-    found["edition"] = manifest.edition
+    measured, layer = leaves.distance(where), leaves.layer(where.layer)
+    if measured is None or layer is None:
+        return _unavailable_words(leaves, where.layer, outcome, found)
     radius = miles_to_ft(leaves.bound.figures[where.radius])
-    found["radius_ft"] = round(radius, 1)
-    if Cause.LOCATION_UNKNOWN in causes:
-        found["status"] = manifest.status
-        return "the site's location is not known"
-    found["status"] = _feature_status(leaves, where.layer, int(measured.feature[0])) or manifest.status
-    name = _record_distance(leaves, where.layer, measured, found)
-    if int(measured.feature[0]) < 0:
-        return f"no feature of {manifest.title} counts on this day"
-    low, value, high = float(measured.near_low[0]), float(measured.near[0]), float(measured.near_high[0])
-    span = feet(value) if math.isfinite(value) else f"between {feet(low)} and {feet(high)}"
-    known = f" (known to {feet(low)} - {feet(high)})" if math.isfinite(value) and high - low > 1 else ""
-    if isinstance(node, ShareOverNode):
-        low_s, nom_s, high_s = leaves.share_of(node)
-        found["share"] = interval(low_s, nom_s, high_s, digits=6)
-        return f"{100 * nom_s:.1f} % of the site within {feet(radius)} of {name}"
-    if Cause.PARTIAL in causes:
-        far = feet(float(measured.far[0]))
-        return f"{name} is {span} from the nearest part and {far} from the farthest{known}; radius {feet(radius)}"
-    return f"{name} is {span} away{known}; radius {feet(radius)}"
-
-
-def _feature_status(leaves: Leaves, layer_id: str, index: int) -> str:
-    layer = leaves.layer(layer_id)
-    return "" if layer is None or index < 0 else layer.value("status", index)
-
-
-def _record_distance(leaves: Leaves, layer_id: str, measured: Distance, found: dict[str, object]) -> str:
-    layer = leaves.layer(layer_id)
     index = int(measured.feature[0])
-    if layer is None or index < 0:
-        return ""
-    found["feature"], found["feature_name"] = layer.key(index), layer.name(index)
-    found["distance_ft"] = interval(float(measured.near_low[0]), float(measured.near[0]), float(measured.near_high[0]))
-    return layer.name(index)
+    found["edition"], found["radius_ft"] = layer.manifest.edition, round(radius, 1)
+    found["status"] = _noted_status(leaves, where.layer, index)
+    if Cause.LOCATION_UNKNOWN in causes:
+        return "the site's location is not known"
+    noun, ground = noun_of(where.layer), asked_words(where, layer.manifest.title, leaves.bound)
+    if index < 0:
+        return f"no {noun} of {ground} counts on this day"
+    name = _record_feature(layer, index, found) or f"the nearest {noun} of {ground}"
+    own = own_distance(leaves, layer, where, index)
+    found["distance_ft"] = interval(float(own.near_low[0]), float(own.near[0]), float(own.near_high[0]))
+    others = other_features(leaves, layer, where, (name, own), measured)
+    if isinstance(node, WithinNode):
+        return f"{distance_words(name, own, radius, whole=where.part == 'whole')}{others}; radius {feet(radius)}"
+    share = leaves.share_of(node)
+    found["share"] = _share_interval(*share)
+    if not leaves.sites.points[0]:
+        part = f"between {percent(share[0])} and {percent(share[2])}" if math.isnan(share[1]) else percent(share[1])
+        return f"{part} of the site is within {feet(radius)} of {name}{others}"
+    if share[0] == 1:
+        return f"the point is within {feet(radius)} of {name}{others}; the land area is not known"
+    away = distance_words(name, own, radius, whole=False)
+    return f"{away}{others}; radius {feet(radius)}; the land area is not known"
 
 
-def _list_words(leaves: Leaves, node: DesignatedNode, causes: Cause, found: dict[str, object]) -> str:
-    name = load_lists()[node.designated.list].label
+def _list_words(leaves: Leaves, node: DesignatedNode, outcome: Outcome, causes: Cause, found: Found) -> str:
     found["layer"] = "designations"
     listed = leaves.membership.listings(node.designated.list)
     if listed is None:
-        return _unavailable_words(leaves, "designations", Outcome.UNDETERMINED)
-    rows = [listed.get(code) for code in leaves.placement.codes_of(0)]
-    row = rows[0] if rows else None
-    if row is not None:
-        found["status"] = row.status
+        return _unavailable_words(leaves, "designations", Outcome.UNDETERMINED, found)
+    rows = [listed[code] for code in leaves.placement.codes_of(0) if code in listed]
+    if rows:
+        found["status"] = weakest([row.status for row in rows])
     if Cause.LAYER_UNUSABLE in causes:
-        return _unavailable_words(leaves, "municipalities", Outcome.UNDETERMINED)
-    if Cause.MUNICIPALITY_UNCERTAIN in causes or Cause.PARTIAL in causes:
-        on_list = ", ".join(r.name for r in rows if r) or "none of them"
-        return f"the municipality is not certain; of those possible, {on_list} among the {name}"
-    return f"{place_words(leaves)} is {'' if row is not None else 'not '}among the {name}"
+        return _unavailable_words(leaves, "municipalities", Outcome.UNDETERMINED, found)
+    return list_words(leaves, node, listed, outcome)
 
 
 def _fact_words(  # noqa: PLR0917 - all of it is asked, in order
-    leaves: Leaves,
-    node: SiteFactNode,
-    outcome: Outcome,
-    causes: Cause,
-    values: Values,
-    found: dict[str, object],
+    leaves: Leaves, node: SiteFactNode, outcome: Outcome, causes: Cause, values: Values, found: Found
 ) -> str:
     fact = node.site_fact
     found["fact"] = fact.name
@@ -419,24 +404,44 @@ def _fact_words(  # noqa: PLR0917 - all of it is asked, in order
     return f"{fact.name} not stated"
 
 
-def stated_words(value: FactValue) -> str:
-    """Return a stated fact's value as it would be typed."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:,.10g}" if isinstance(value, float) else str(value)
-
-
-def _feature_words(leaves: Leaves, clause: Clause, outcome: Outcome, causes: Cause, found: dict[str, object]) -> str:
+def _feature_words(  # noqa: PLR0911, PLR0917 - one for each outcome of the features there
+    leaves: Leaves, clause: Clause, run: Evaluation, outcome: Outcome, causes: Cause, found: Found
+) -> str:
     node = clause.node
     assert isinstance(node, ContainsFeatureNode)  # noqa: S101 - the caller looked
-    layer = leaves.layer(node.contains_feature.layer)
-    found["layer"] = node.contains_feature.layer
+    want = node.contains_feature
+    layer = leaves.layer(want.layer)
+    found["layer"] = want.layer
     if layer is None:
-        return _unavailable_words(leaves, node.contains_feature.layer, outcome)
-    here = set(leaves.placement.codes_of(0))
-    names = [layer.name(i) for i, _ in leaves.feature_outcomes(node) if layer.value("mun_code", i) in here]
-    if names:
-        return f"{place_words(leaves)} contains {', '.join(names)}"
+        return _unavailable_words(leaves, want.layer, outcome, found)
+    place, here = place_words(leaves), set(leaves.placement.codes_of(0))
+    there = [(i, value) for i, value, *_ in leaves.feature_outcomes(node) if layer.value("mun_code", i) in here]
+    names = {
+        value: joined((layer.name(i) for i, v in there if v == value), "and")
+        for value in (1, 0, -1)
+        if any(v == value for _, v in there)
+    }
+    found["edition"] = layer.manifest.edition
+    found["status"] = weakest([_noted_status(leaves, want.layer, i) for i, _ in there] or [layer.manifest.status])
+    ground = run.bound.rulebook.category(want.at_feature).label if want.at_feature else ""
+    if 1 in names and (outcome is Outcome.YES or causes):
+        return f"{place} contains {names[1]}"
+    if 0 in names:
+        return f"{place} contains {names[0]}; undetermined there: {ground or 'its count, or since when it counts'}"
+    if -1 in names:
+        return f"{place} contains {names[-1]}, but the ground there is not: {ground}"
     if causes:
-        return place_words(leaves)
-    return f"no such station in {place_words(leaves)}"
+        return place
+    if want.count is None:
+        return f"no such {noun_of(want.layer)} in {place}"
+    candidates = layer.select(want.selection, as_of=leaves.bound.as_of)
+    least = leaves.bound.figures[want.count.at_least]
+    return count_words(leaves, layer, want.count.field, least, candidates)
+
+
+def _ratio_words(leaves: Leaves, node: RatioNode, causes: Cause, values: Values, found: Found) -> str:
+    assume = node.ratio.assume
+    if assume is not None and values.outcomes[ANSWER, 0] != values.outcomes[STRICT, 0]:
+        found["assumed"] = True
+        return f"assumed: {assume.words}"
+    return ratio_words(node.ratio, leaves, causes)

@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict
 
 from grownj_geo.determination import Evidence, OutcomeWord
-from grownj_geo.evaluate import ANSWER, Clause, Evaluation
 from grownj_geo.evidence import clause_label, evidence_of
 from grownj_geo.logic import Outcome
 from grownj_geo.nodes import CategoryNode, UncertainDay
+from grownj_geo.values import ANSWER
 
 if TYPE_CHECKING:
+    from grownj_geo.binding import Clause
+    from grownj_geo.evaluate import Evaluation
     from grownj_geo.nodes import Day
 
 __all__ = ["Explanation", "explain", "text_lines"]
@@ -135,18 +137,18 @@ def _not_counted(clause: Clause, run: Evaluation) -> str | None:
 
 
 def text_lines(explanation: Explanation) -> list[str]:
-    """Return the tree as indented lines of text, one clause each."""
-    return list(_lines(explanation, 0))
+    """Return the tree as indented lines of text, one clause each; a citation stands where it changes."""
+    return _lines(explanation, 0, "")
 
 
-def _lines(explanation: Explanation, level: int) -> list[str]:
+def _lines(explanation: Explanation, level: int, cited_above: str) -> list[str]:
     mark = {"yes": "YES", "no": "no", "undetermined": "?", None: "-"}[explanation.outcome]
     words = f": {explanation.evidence.words}" if explanation.evidence else ""
     joint = f" ({explanation.operator} of)" if explanation.operator in {"any", "all"} and explanation.clauses else ""
     note = f" [{explanation.note}]" if explanation.note else ""
     readings = f" {{{', '.join(explanation.readings)}}}" if explanation.readings else ""
-    cited = f" <{explanation.citation}>" if level == 0 or explanation.evidence else ""
+    cited = f" <{explanation.citation}>" if explanation.citation != cited_above else ""
     lines = [f"{'  ' * level}{mark:>3}  {explanation.label}{joint}{words}{note}{readings}{cited}"]
     for child in explanation.clauses:
-        lines += _lines(child, level + 1)
+        lines += _lines(child, level + 1, explanation.citation)
     return lines

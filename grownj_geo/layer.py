@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
-from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,22 +11,22 @@ import numpy as np
 import shapely
 
 from grownj_geo.errors import LayerError
+from grownj_geo.layercheck import EXACT, INNER, NOMINAL, OUTER, check_layer, is_blank, read_day, read_figure
 from grownj_geo.reference import read_table
-from grownj_geo.units import to_working
+from grownj_geo.units import WORKING_CRS, to_working
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import date
 
     from numpy.typing import NDArray
 
     from grownj_geo.manifest import Manifest
 
-__all__ = ["Layer", "Where", "read_layer"]
+__all__ = ["EXACT", "INNER", "NOMINAL", "OUTER", "Layer", "Where", "read_layer"]
 
 Where = tuple[tuple[str, tuple[str, ...]], ...]
 """A choice of features: every field named has one of the values listed. Empty: all features."""
-
-EXACT, INNER, OUTER, NOMINAL = "exact", "inner", "outer", "nominal"
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +59,10 @@ class Layer:
     geometries: dict[int, shapely.Geometry] = field(default_factory=dict)
     lonlat: NDArray[np.float64] | None = None
     _selections: dict[tuple[Where, date | None], NDArray[np.int64]] = field(default_factory=dict)
+    _matches: dict[tuple[str, tuple[str, ...]], tuple[NDArray[np.bool_], NDArray[np.bool_]]] = field(
+        default_factory=dict
+    )
+    _vertices: dict[int, int] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of features."""
@@ -80,12 +84,43 @@ class Layer:
             self.geometries[index] = found
         return found
 
-    def value(self, name: str, index: int) -> str:
-        """Return one attribute as text, in the manifest's own values where it is coded; empty where missing."""
+    def vertices(self, index: int) -> int:
+        """Return how many vertices a feature has."""
+        found = self._vertices.get(index)
+        if found is None:
+            found = self._vertices[index] = int(shapely.get_num_coordinates(self.geometry(index)))
+        return found
+
+    @cached_property
+    def problem(self) -> str | None:
+        """What makes the layer unusable, as `check_layer` says; None where nothing does."""
+        try:
+            check_layer(self)
+        except LayerError as error:
+            return str(error)
+        return None
+
+    def _typed(self, name: str, index: int) -> str:
         coded = self.manifest.fields.get(name)
         column = self.columns.get(name if coded is None else coded.source_field)
-        value = _text(None if column is None else column[index])
-        return value if coded is None else coded.values.get(value, value)
+        return _text(None if column is None else column[index])
+
+    def value(self, name: str, index: int) -> str:
+        """Return one attribute as text, in the manifest's own values where it is coded; empty where missing.
+
+        Blanks around a publisher's value do not count, and capitals do: a value that the manifest does not know
+        comes back as it stands.
+        """
+        typed = self._typed(name, index)
+        return self._meanings(name).get(typed.strip(), typed)
+
+    def figure(self, name: str, index: int) -> float:
+        """Return one attribute as a number; NaN where it is missing or is none, such as ``"N/A"`` or ``"20%"``."""
+        return read_figure(self.value(name, index))
+
+    def _meanings(self, name: str) -> dict[str, str]:
+        coded = self.manifest.fields.get(name)
+        return {} if coded is None else {typed.strip(): meant for typed, meant in coded.values.items()}
 
     def key(self, index: int) -> str:
         """Return the feature's key, or its row number where the layer has no key field."""
@@ -105,7 +140,7 @@ class Layer:
         """How far each feature's line or point may be from the truth, in feet, shape (n,)."""
         base = np.full(len(self), self.manifest.accuracy_ft or 0.0)
         name = self.manifest.uncertainty_field
-        return base if name is None else base + np.array([float(v or 0.0) for v in self.columns[name]])
+        return base if name is None else base + np.array([self.figure(name, i) for i in range(len(self))])
 
     @cached_property
     def bound_kinds(self) -> NDArray[np.object_]:
@@ -118,15 +153,72 @@ class Layer:
         name = self.manifest.from_field
         if name is None or self.manifest.undated == "holds":
             return np.zeros(len(features), dtype=bool)
-        return np.array([_day(self.columns[name][int(i)]) is None for i in features], dtype=bool)
+        return np.array([self._day(name, int(i)) is None for i in features], dtype=bool)
+
+    def doubtful(self, features: NDArray[np.int64], where: Where = ()) -> NDArray[np.bool_]:
+        """Return which features only perhaps match a choice.
+
+        These are the ones with a value that the manifest does not know, or none, in a coded field that the choice
+        asks for; and those of unknown age, as `undated` says.
+
+        Parameters
+        ----------
+        features
+            Indices, as `select` returned them for the same choice.
+        where
+            Fields and the values that count.
+
+        Raises
+        ------
+        LayerError
+            If the layer has no such field.
+        """
+        found = self.undated(features)
+        for name, wanted in where:
+            found |= self._match(name, wanted)[1][features]
+        return found
+
+    def _match(self, name: str, wanted: tuple[str, ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Return which features surely have one of the values, and of which nobody knows."""
+        cached = self._matches.get((name, wanted))
+        if cached is not None:
+            return cached
+        coded = self.manifest.fields.get(name)
+        n = len(self)
+        if (name if coded is None else coded.source_field) not in self.columns:
+            if coded is None:
+                raise LayerError(
+                    f"The layer {self.id} has no field {name!r}; it has {', '.join(sorted(self.columns))}."
+                )
+            # The manifest knows the field, and whoever loaded the layer left it out.
+            found = np.zeros(n, dtype=bool), np.ones(n, dtype=bool)
+        else:
+            typed = [self._typed(name, i) for i in range(n)]
+            meanings = self._meanings(name)
+            unknown = np.array([bool(meanings) and t.strip() not in meanings for t in typed], dtype=bool)
+            same = np.array([meanings.get(t.strip(), t) in wanted for t in typed], dtype=bool)
+            found = same & ~unknown, unknown
+        self._matches[name, wanted] = found
+        return found
+
+    def _day(self, name: str, index: int) -> date | None:
+        value = self.columns[name][index]
+        try:
+            return read_day(value)
+        except (ValueError, OverflowError):
+            raise LayerError(
+                f"The layer {self.id}, row {index + 1}: {name} is {value!r}, which is no date. "
+                "Expected a day such as 2017-04-17."
+            ) from None
 
     def select(self, where: Where = (), *, as_of: date | None = None) -> NDArray[np.int64]:
-        """Return the indices of the features that match and are in being on the day.
+        """Return the indices of the features that match, or may match, and are in being on the day.
 
         Parameters
         ----------
         where
-            Fields and the values that count.
+            Fields and the values that count. A feature whose value the manifest does not know is among those
+            returned: `doubtful` says which they are.
         as_of
             Leave out features that begin after the day or have ended by it; None keeps all.
 
@@ -140,17 +232,13 @@ class Layer:
             return cached
         keep = np.ones(len(self), dtype=bool)
         for name, wanted in where:
-            coded = self.manifest.fields.get(name)
-            if (name if coded is None else coded.source_field) not in self.columns:
-                raise LayerError(
-                    f"The layer {self.id} has no field {name!r}; it has {', '.join(sorted(self.columns))}."
-                )
-            keep &= np.array([self.value(name, i) in wanted for i in range(len(self))], dtype=bool)
+            sure, unknown = self._match(name, wanted)
+            keep &= sure | unknown
         if as_of is not None:
             for field_name, ended in ((self.manifest.from_field, False), (self.manifest.until_field, True)):
                 if field_name is not None:
                     for i in map(int, np.flatnonzero(keep)):
-                        day = _day(self.columns[field_name][i])
+                        day = self._day(field_name, i)
                         if day is not None and ((as_of >= day) if ended else (as_of < day)):
                             keep[i] = False
         found = np.flatnonzero(keep)
@@ -161,13 +249,7 @@ class Layer:
 def _text(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
-    return "" if value is None else str(value)
-
-
-def _day(value: object) -> date | None:
-    if value is None or value == "":
-        return None
-    return value if isinstance(value, date) else date.fromisoformat(str(value))
+    return "" if is_blank(value) else str(value)
 
 
 def read_layer(manifest: Manifest, content: bytes) -> Layer:
@@ -176,28 +258,11 @@ def read_layer(manifest: Manifest, content: bytes) -> Layer:
     Raises
     ------
     LayerError
-        If the file is not readable, lacks a field that the manifest needs, or has fewer features than the
-        manifest's least plausible number.
+        If the file is not readable, or is not what `check_layer` expects.
     """
     name = manifest.file or manifest.id
     layer = _read_parquet(manifest, content, name) if name.endswith(".parquet") else _read_csv(manifest, content, name)
-    if len(layer) < manifest.least_features:
-        raise LayerError(
-            f"The layer {manifest.id} has {len(layer)} features; expected at least {manifest.least_features}. "
-            "It looks cut short: load it again."
-        )
-    named = (
-        manifest.key_field,
-        manifest.name_field,
-        manifest.uncertainty_field,
-        manifest.bound_field,
-        manifest.from_field,
-        manifest.until_field,
-        *manifest.required_fields,
-    )
-    lacking = sorted({n for n in named if n is not None and n not in layer.columns})
-    if lacking:
-        raise LayerError(f"The layer {manifest.id} lacks the fields {', '.join(lacking)} that its manifest names.")
+    check_layer(layer)
     return layer
 
 
@@ -208,11 +273,13 @@ def _read_parquet(manifest: Manifest, content: bytes, name: str) -> Layer:
 
     try:
         # Not read_table, which brings in pandas where it is installed: a third of a cold start.
-        table = pq.ParquetFile(pa.BufferReader(content)).read()
+        file = pq.ParquetFile(pa.BufferReader(content))
+        table = file.read()
     except (pa.ArrowException, OSError) as error:
         raise LayerError(f"The layer file {name} is not readable Parquet: {error}. Load it again.") from error
     if "geometry" not in table.column_names or "bbox" not in table.column_names:
         raise LayerError(f"The layer file {name} has no geometry and bbox columns; expected GeoParquet 1.1.")
+    _check_crs((file.schema_arrow.metadata or {}).get(b"geo"), name)
     box = table.column("bbox").combine_chunks()
     corners = ("xmin", "ymin", "xmax", "ymax")
     bounds = np.column_stack([np.array(box.field(corner).to_pylist(), dtype=np.float64) for corner in corners])
@@ -224,6 +291,22 @@ def _read_parquet(manifest: Manifest, content: bytes, name: str) -> Layer:
         )
     columns = {c: table.column(c).to_pylist() for c in table.column_names if c not in {"geometry", "bbox"}}
     return Layer(manifest, columns, bounds, _fingerprint(content), wkb=wkb)
+
+
+def _check_crs(metadata: bytes | None, name: str) -> None:
+    """Refuse a file that does not say that it is in the working CRS."""
+    try:
+        column = json.loads(metadata or b"{}")["columns"]["geometry"]
+        # GeoParquet without a CRS is in degrees on WGS84.
+        crs = column.get("crs", {"id": {"authority": "OGC", "code": "CRS84"}})
+        code = "none" if crs is None else f"{crs['id']['authority']}:{crs['id']['code']}"
+    except (ValueError, KeyError, TypeError, AttributeError):
+        code = "unknown"
+    if code != WORKING_CRS:
+        raise LayerError(
+            f"The layer file {name} is in the CRS {code}, as its GeoParquet metadata says; expected {WORKING_CRS} "
+            "(New Jersey State Plane, US survey feet). Project it and write it again."
+        )
 
 
 def _read_csv(manifest: Manifest, content: bytes, name: str) -> Layer:

@@ -9,10 +9,10 @@ import numpy as np
 import shapely
 
 from grownj_geo.designations import listing_holds, load_lists
-from grownj_geo.evaluate import ANSWER, BoundRulebook, Clause, Evaluation, Values
 from grownj_geo.logic import Cause
 from grownj_geo.membership import SIGN, Membership
 from grownj_geo.nodes import (
+    Assume,
     ContainsFeatureNode,
     CountyInNode,
     DesignatedNode,
@@ -26,7 +26,6 @@ from grownj_geo.nodes import (
     ShareOverNode,
     SiteFact,
     SiteFactNode,
-    StatedNode,
     UndeterminedNode,
     Where,
     Within,
@@ -35,9 +34,11 @@ from grownj_geo.nodes import (
 from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage, measure_distance
 from grownj_geo.outcomes import from_distances, from_land_shares, from_shares, without_slivers
 from grownj_geo.place import Placement, place_sites
+from grownj_geo.ranking import ranked
 from grownj_geo.shares import share_within
 from grownj_geo.statements import ratio_values, with_statements
-from grownj_geo.units import FT_PER_FTUS, miles_to_ft
+from grownj_geo.units import miles_to_ft
+from grownj_geo.values import ANSWER, Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Hashable, Mapping, Sequence
@@ -45,9 +46,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grownj_geo.atlas import Atlas
+    from grownj_geo.binding import BoundRulebook, Clause
     from grownj_geo.layer import Layer
     from grownj_geo.manifest import Manifest
     from grownj_geo.site import FactValue
+
+    Elsewhere = Callable[[Layer, NDArray[np.int64], str], Values]
 
 __all__ = ["Leaves"]
 
@@ -85,7 +89,7 @@ class Leaves:
     given_placement: InitVar[Placement | None] = None
     coverages: dict[Hashable, Coverage] = field(default_factory=dict)
     distances: dict[Hashable, Distance] = field(default_factory=dict)
-    feature_cache: dict[int, list[tuple[int, int]]] = field(default_factory=dict)
+    feature_cache: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
     _constants: dict[tuple[int, int, int, int], Values] = field(default_factory=dict)
     _values: dict[str, Values] = field(default_factory=dict)
     _absent: dict[str, Values] = field(default_factory=dict)
@@ -101,7 +105,7 @@ class Leaves:
         """The number of sites."""
         return len(self.sites)
 
-    def under(self, bound: BoundRulebook, *, feature_cache: dict[int, list[tuple[int, int]]]) -> Leaves:
+    def under(self, bound: BoundRulebook, *, feature_cache: dict[int, list[tuple[int, int, int]]]) -> Leaves:
         """Return the leaves of the same sites under other readings, with what was measured already."""
         return Leaves(
             bound,
@@ -147,7 +151,9 @@ class Leaves:
         key = _key(where)
         if key not in self.coverages:
             features = self.features(layer, where)
-            self.coverages[key] = measure_coverage(layer, features, self.sites, doubtful=layer.undated(features))
+            self.coverages[key] = measure_coverage(
+                layer, features, self.sites, doubtful=layer.doubtful(features, where.selection)
+            )
         return self.coverages[key]
 
     def distance(self, where: Where) -> Distance | None:
@@ -157,7 +163,8 @@ class Leaves:
             return None
         key = _key(where)
         if key not in self.distances:
-            found = measure_distance(layer, self.features(layer, where), self.sites)
+            features = self.features(layer, where)
+            found = measure_distance(layer, features, self.sites, doubtful=layer.doubtful(features, where.selection))
             doubt = self._doubtful(layer, where)
             if doubt is not None:
                 sure, possible = (measure_distance(layer, features, self.sites) for features in doubt)
@@ -176,7 +183,7 @@ class Leaves:
         found = layer.select(where.selection, as_of=self.bound.as_of)
         for name, parameter in where.at_least.items():
             least = self.bound.figures[parameter]
-            found = np.array([i for i in found if _number(layer.value(name, int(i))) >= least], dtype=np.int64)
+            found = np.array([i for i in found if layer.figure(name, int(i)) >= least], dtype=np.int64)
         if isinstance(where, Within) and where.nearest is not None:
             return self._ranked(layer, found, where.nearest)[1]
         return found
@@ -186,20 +193,10 @@ class Leaves:
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Return those of some points that surely, as computed, and possibly are among the n nearest to others."""
         targets = self.layer(nearest.layer)
-        to = np.zeros(0, dtype=np.int64)
-        if targets is not None and targets.lonlat is not None:
-            to = targets.select(nearest.selection, as_of=self.bound.as_of)
-        if targets is None or not len(to) or not len(found):
+        if targets is None or targets.lonlat is None:
             return found[:0], found[:0], found[:0]
-        between = layer.bounds[found, None, :2] - targets.bounds[None, to, :2]
-        feet = np.hypot(between[..., 0], between[..., 1]) * FT_PER_FTUS
-        low = (feet - targets.tolerances_ft[to]).min(axis=1) - layer.tolerances_ft[found]
-        high = (feet + targets.tolerances_ft[to]).min(axis=1) + layer.tolerances_ft[found]
-        others = ~np.eye(len(found), dtype=bool)
-        perhaps_nearer = ((low[None, :] <= high[:, None]) & others).sum(axis=1)
-        surely_nearer = ((high[None, :] < low[:, None]) & others).sum(axis=1)
-        computed = np.sort(np.argsort(feet.min(axis=1), kind="stable")[: nearest.n])
-        return found[perhaps_nearer < nearest.n], found[computed], found[surely_nearer < nearest.n]
+        to = targets.select(nearest.selection, as_of=self.bound.as_of)
+        return ranked(layer, found, targets, to, n=nearest.n)
 
     def _doubtful(self, layer: Layer, where: Where) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         """Return the surely and the possibly meant features where the rank of some is in doubt."""
@@ -234,7 +231,7 @@ class Leaves:
         if extent.designation is not None:
             places = self.membership.listings(extent.designation)
         if places is not None:
-            outside |= self.membership.answer(lambda code: code in places)[0] == -1
+            outside |= self.membership.surely_none(lambda code: code in places)
         return outside
 
     def outside_counties(self, counties: Container[str]) -> NDArray[np.bool_]:
@@ -244,7 +241,7 @@ class Leaves:
             name = self.membership.county(code)
             return name in counties if name else None
 
-        return np.asarray(self.membership.answer(test)[0] == -1)
+        return self.membership.surely_none(test)
 
     @property
     def _partial(self) -> str:
@@ -265,7 +262,20 @@ class Leaves:
         found = self.coverage(where)
         if found is None:
             return self._unavailable(where.layer)
-        return self._located(self._without_figure(where, from_shares(found, partial=self._partial)))
+        partial = self._partial if where.cut == "as_read" else "undetermined"
+        return self._without_figure(where, self._covered(where, found, partial))
+
+    def _covered(self, where: Where, found: Coverage, partial: str) -> Values:
+        """Return what a loaded layer says; the absence of a feature proves nothing where the layer is not complete."""
+        area = np.nan_to_num(shapely.area(self.sites.geometries))
+        values = self._located(from_shares(without_slivers(found, area_sqft=area), partial=partial))
+        if not self.atlas.manifests[where.layer].complete:
+            against = values.outcomes[ANSWER] == -1
+            values.outcomes[:, against] = 0
+            values.causes[against] = int(Cause.LAYER_INCOMPLETE)
+            if values.margin_ft is not None:
+                values.margin_ft[against] = np.nan
+        return values
 
     def _without_figure(self, where: Where, values: Values) -> Values:
         """Make a no undetermined where a feature that may cover the site lacks a figure that is asked for."""
@@ -274,7 +284,7 @@ class Leaves:
             lacking = [
                 int(i)
                 for i in layer.select(where.selection, as_of=self.bound.as_of)
-                if any(np.isnan(_number(layer.value(name, int(i)))) for name in where.at_least)
+                if any(np.isnan(layer.figure(name, int(i))) for name in where.at_least)
             ]
             if lacking:
                 near = measure_coverage(layer, np.array(lacking, dtype=np.int64), self.sites).share_high > 0
@@ -288,9 +298,7 @@ class Leaves:
         found = self.coverage(where)
         if found is None:
             return self._unavailable(where.layer)
-        area = np.nan_to_num(shapely.area(self.sites.geometries))
-        above = without_slivers(found, area_sqft=area)
-        return self._located(self._without_figure(where, from_shares(above, partial="any")))
+        return self._without_figure(where, self._covered(where, found, "any"))
 
     def _within(self, node: WithinNode) -> Values:
         where = node.within
@@ -298,10 +306,14 @@ class Leaves:
         if found is None:
             return self._unavailable(where.layer)
         radius = miles_to_ft(self.bound.figures[where.radius])
-        if self._partial == "majority" and where.part == "whole" and not self.sites.points[self.sites.placed].all():
-            return self._located(from_land_shares(self._shares_within(where, radius), more_than=_HALF))
         partial = "any" if where.part == "any" else self._partial
-        return self._located(from_distances(found, radius_ft=radius, partial=partial))
+        values = from_distances(found, radius_ft=radius, partial=partial)
+        if partial in {"majority", "all"} and not self.sites.points[self.sites.placed].all():
+            # How much of a polygon is within reach of any of the features is a question of areas.
+            low, nominal, high = self._shares_within(where, radius)
+            shares = Coverage(low, nominal, high, np.full(self.n, np.nan), found.feature)
+            values = replace(from_shares(shares, partial=partial), margin_ft=values.margin_ft)
+        return self._located(values)
 
     def _share_over(self, node: ShareOverNode) -> Values:
         where = node.share_over
@@ -385,52 +397,64 @@ class Leaves:
     def _in_new_jersey(self, _node: InNewJerseyNode) -> Values:
         return self._municipal_values(lambda _code: True)
 
-    def _contains_feature(self, node: ContainsFeatureNode) -> Values:
+    def contains_feature(self, node: ContainsFeatureNode, *, elsewhere: Elsewhere) -> Values:
+        """Return whether the sites' municipalities contain such a feature.
+
+        Parameters
+        ----------
+        node
+            The clause.
+        elsewhere
+            Computes a category where some features of a layer stand.
+        """
         want = node.contains_feature
         layer = self.layer(want.layer)
         if layer is None:
             return self._unavailable(want.layer)
         by_code: dict[str, int] = {}
-        for index, value in self.feature_outcomes(node):
+        causes = Cause(0)
+        for index, value, cause in self._feature_outcomes(node, elsewhere):
             code = layer.value("mun_code", index)
             by_code[code] = max(by_code.get(code, -1), value)
-        return self._municipal_values(lambda code: {1: True, 0: None, -1: False}[by_code.get(code, -1)])
+            if value == 0 and code in self.placement.codes:
+                causes |= Cause(cause)
+        values = self._municipal_values(lambda code: {1: True, 0: None, -1: False}[by_code.get(code, -1)])
+        # A station whose own place is open leaves its municipality open for the same causes.
+        waits = (values.causes == int(Cause.LIST_UNKNOWN)) & (values.outcomes[ANSWER] == 0)
+        if causes:
+            values.causes[waits] = int(causes)
+        return values
 
-    def feature_outcomes(self, node: ContainsFeatureNode) -> list[tuple[int, int]]:
-        """Return index and outcome of the features that have the count a clause asks for."""
-        key = id(node)
-        if key not in self.feature_cache:
-            self.feature_cache[key] = self._find_features(node)
-        return self.feature_cache[key]
+    def feature_outcomes(self, node: ContainsFeatureNode) -> list[tuple[int, int, int]]:
+        """Return index, outcome and causes of the features that a clause found when it was evaluated."""
+        return self.feature_cache.get(id(node), [])
 
-    def _find_features(self, node: ContainsFeatureNode) -> list[tuple[int, int]]:
+    def _feature_outcomes(self, node: ContainsFeatureNode, elsewhere: Elsewhere) -> list[tuple[int, int, int]]:
+        if id(node) not in self.feature_cache:
+            self.feature_cache[id(node)] = self._find_features(node, elsewhere)
+        return self.feature_cache[id(node)]
+
+    def _find_features(self, node: ContainsFeatureNode, elsewhere: Elsewhere) -> list[tuple[int, int, int]]:
         want = node.contains_feature
         layer = self.layer(want.layer)
         if layer is None:
             return []
         indices = layer.select(want.selection, as_of=self.bound.as_of)
+        uncounted: set[int] = set()
         if want.count is not None:
             least = self.bound.figures[want.count.at_least]
-            indices = np.array(
-                [i for i in indices if float(layer.value(want.count.field, int(i)) or 0) >= least],
-                dtype=np.int64,
-            )
-        if want.at_feature is None or not len(indices):
-            return [(int(i), 1) for i in indices]
-        values = self._at_features(layer, indices, want.at_feature)
-        return [(int(i), int(v)) for i, v in zip(indices, values, strict=True)]
-
-    def _at_features(self, layer: Layer, indices: NDArray[np.int64], category: str) -> NDArray[np.int8]:
-        """Return a category's answer at other places: where some features stand."""
-        table = SiteTable(
-            np.array(shapely.points(layer.bounds[indices, :2]), dtype=object),
-            layer.tolerances_ft[indices],
-            np.ones(len(indices), dtype=bool),
-            tuple(layer.value("mun_code", int(i)) for i in indices),
-        )
-        there = Leaves(self.bound, self.atlas, table, feature_cache=self.feature_cache)
-        values = Evaluation(self.bound, there, keep=False).category(category)
-        return np.asarray(values.outcomes[ANSWER])
+            counts = {int(i): layer.figure(want.count.field, int(i)) for i in indices}
+            uncounted = {i for i, count in counts.items() if np.isnan(count)}
+            indices = np.array([i for i, count in counts.items() if not count < least], dtype=np.int64)
+        doubtful = layer.doubtful(indices, want.selection)
+        outcomes, causes = np.ones(len(indices), dtype=np.int8), np.zeros(len(indices), dtype=np.int32)
+        if want.at_feature is not None and len(indices):
+            there = elsewhere(layer, indices, want.at_feature)
+            outcomes, causes = there.outcomes[ANSWER].copy(), there.causes.copy()
+        unsure = (doubtful | np.array([int(i) in uncounted for i in indices], dtype=bool)) & (outcomes == 1)
+        outcomes[unsure] = 0
+        causes[unsure] = int(Cause.LIST_UNKNOWN)
+        return [(int(i), int(o), int(c)) for i, o, c in zip(indices, outcomes, causes, strict=True)]
 
     # -- facts ----------------------------------------------------------------------------------------
 
@@ -440,38 +464,30 @@ class Leaves:
         values = self._unstated(fact)
         return values if column is None else with_statements(values, fact, column, self.bound)
 
-    def _stated(self, node: StatedNode) -> Values:
-        column = self.facts.get(node.stated, ())
-        values = Values.constant(self.n, -1)
-        values.outcomes[:, [i for i, value in enumerate(column) if value is not None]] = 1
-        return values
-
     def _unstated(self, fact: SiteFact) -> Values:
         """Return what a fact comes to before anybody states it: a layer's word, an assumption, or nothing."""
-        leaning = SIGN[fact.leans]
-        assumed = 0
-        if fact.assume is not None and self.bound.readings.get(fact.assume.reading) == fact.assume.option:
-            assumed = 1 if fact.assume.value == (fact.is_ if isinstance(fact.is_, bool) else True) else -1
-        values = self._constant(assumed, Cause(0) if assumed else Cause.FACT_MISSING, assumed or leaning, 0)
+        expected = fact.is_ if isinstance(fact.is_, bool) else True
+        values = self._assumed(fact.assume, expected=expected, leaning=SIGN[fact.leans])
         if fact.supported_by is None:
             return values
         found = self.coverage(fact.supported_by)
         if found is None:
             shown = self._unavailable(fact.supported_by.layer)
         else:
-            shown = self._located(from_shares(found, partial=self._partial))
-        against = shown.outcomes[ANSWER] == -1
-        if not (found is None or fact.supported_by.complete):
-            # An incomplete layer speaks for the fact where it has a feature, and says nothing elsewhere.
-            shown.outcomes[:, against] = 0
-            if shown.margin_ft is not None:
-                shown.margin_ft[against] = np.nan
-            shown.causes[against] = 0
+            shown = self._covered(fact.supported_by, found, self._partial)
         waits = np.where(shown.outcomes[ANSWER] == 0, int(Cause.FACT_MISSING), 0).astype(np.int32)
         return Values(shown.outcomes, shown.margin_ft, shown.causes | waits)
 
+    def _assumed(self, assume: Assume | None, *, expected: bool, leaning: int) -> Values:
+        """Return what is taken for granted under the chosen reading; undetermined where nothing is."""
+        assumed = 0
+        if assume is not None and self.bound.readings.get(assume.reading) == assume.option:
+            assumed = 1 if assume.value == expected else -1
+        return self._constant(assumed, Cause(0) if assumed else Cause.FACT_MISSING, assumed or leaning, 0)
+
     def _ratio(self, node: RatioNode) -> Values:
-        return ratio_values(node.ratio, self.n, self.facts, self.bound)
+        unstated = self._assumed(node.ratio.assume, expected=True, leaning=0)
+        return ratio_values(node.ratio, unstated, self.facts, self.bound)
 
     def _undetermined(self, node: UndeterminedNode) -> Values:
         return self._constant(0, Cause[node.undetermined.cause.upper()], SIGN[node.undetermined.leans], 0)
@@ -485,9 +501,7 @@ class Leaves:
         MunicipalityInNode: _municipality_in,
         CountyInNode: _county_in,
         InNewJerseyNode: _in_new_jersey,
-        ContainsFeatureNode: _contains_feature,
         SiteFactNode: _site_fact,
-        StatedNode: _stated,
         RatioNode: _ratio,
         UndeterminedNode: _undetermined,
     }
@@ -501,7 +515,3 @@ def _key(where: Where) -> Hashable:
         tuple(sorted(where.at_least.items())),
         None if nearest is None else (nearest.layer, nearest.selection, nearest.n),
     )
-
-
-def _number(text: str) -> float:
-    return float(text) if text else float("nan")

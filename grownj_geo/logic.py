@@ -60,6 +60,7 @@ class Cause(IntFlag):
     LOCATION_UNKNOWN = 256
     MUNICIPALITY_UNCERTAIN = 512
     LIST_UNKNOWN = 1024
+    LAYER_INCOMPLETE = 2048
 
     @property
     def words(self) -> list[str]:

@@ -74,7 +74,8 @@ class Manifest(_Strict):
     """What the project knows of one layer, whether it ships or not.
 
     Distances are feet, dates are days. `accuracy_ft` includes the metre between WGS84 and NAD83. `undated` says
-    what a feature without a beginning means: that it always held, or that nobody knows since when.
+    what a feature without a beginning means: that it always held, or that nobody knows since when. `complete` says
+    that the layer holds every such area, so that a site in none of its features is surely in no such area.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -92,7 +93,6 @@ class Manifest(_Strict):
     valid_until: date | None = None
     accuracy_ft: Annotated[float, Field(ge=0)] | None = None
     accuracy_source: str | None = None
-    line_policy: Literal["undetermined", "covering"] = "undetermined"
     least_features: Annotated[int, Field(ge=1)] = 1
     key_field: str | None = None
     name_field: str | None = None
@@ -101,6 +101,7 @@ class Manifest(_Strict):
     from_field: str | None = None
     until_field: str | None = None
     undated: Literal["holds", "unknown"] = "holds"
+    complete: bool = False
     fields: dict[str, CodedField] = Field(default_factory=dict)
     required_fields: tuple[str, ...] = ()
     extent: Extent
@@ -111,7 +112,12 @@ class Manifest(_Strict):
     cautions: tuple[str, ...] = ()
 
     def covers(self, day: date) -> bool:
-        """Return whether the edition holds on a day, as far as its validity is known."""
+        """Return whether the edition holds on a day, as far as its validity is known.
+
+        Where nothing is known of it, only what ships counts as holding: it was chosen for the program's years.
+        """
+        if self.valid_from is None and self.valid_until is None:
+            return self.ships
         begun = self.valid_from is None or self.valid_from <= day
         return begun and (self.valid_until is None or day < self.valid_until)
 

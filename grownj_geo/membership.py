@@ -100,6 +100,17 @@ class Membership:
         leaning = np.where(answer != 0, answer, np.where(several, 0, first)).astype(np.int8)
         return answer, leaning, np.where(answer == 0, by_kind, 0).astype(np.int32)
 
+    def surely_none(self, test: Callable[[str], bool | None]) -> NDArray[np.bool_]:
+        """Return which sites are surely in no municipality that passes a test.
+
+        Municipal lines are known to so many feet only: the neighbours within that distance count as possible.
+        """
+        none = self.answer(test)[0] == -1
+        for i in np.flatnonzero(none):
+            if any(test(code) is not False for code, _ in self.placement.neighbours[i]):
+                none[i] = False
+        return np.asarray(none)
+
     def _of_parts(self, values: NDArray[np.int8], least: NDArray[np.int8], most: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return the answer of sites that lie in several municipalities, as reading A3 says."""
         if self._partial == "any":

@@ -33,7 +33,6 @@ __all__ = [
     "ShareOverNode",
     "SiteFact",
     "SiteFactNode",
-    "StatedNode",
     "Strict",
     "Supported",
     "UncertainDay",
@@ -120,10 +119,23 @@ class NotNode(NodeBase):
     not_: Node = Field(alias="not")
 
 
+class Inside(Where):
+    """Features that a site lies in.
+
+    Attributes
+    ----------
+    cut
+        How a site that the line cuts is read: as reading A3 says, or always undetermined, as for an exclusion,
+        which the other options of A3 would turn round.
+    """
+
+    cut: Literal["as_read", "undetermined"] = "as_read"
+
+
 class InsideNode(NodeBase):
     """The whole site lies in the features."""
 
-    inside: Where
+    inside: Inside
 
 
 class OverlapsNode(NodeBase):
@@ -215,20 +227,6 @@ class ContainsFeatureNode(NodeBase):
     contains_feature: ContainsFeature
 
 
-class Ratio(Strict):
-    """A share made of stated figures: `part` divided by the sum of `whole`, at least a parameter."""
-
-    part: Name
-    whole: Annotated[tuple[Name, ...], Field(min_length=1)]
-    at_least: Name
-
-
-class RatioNode(NodeBase):
-    """A share of stated figures reaches a threshold; undetermined while a figure is not stated."""
-
-    ratio: Ratio
-
-
 class Assume(Strict):
     """What is taken for granted, under a reading, about a fact that nobody publishes."""
 
@@ -238,16 +236,23 @@ class Assume(Strict):
     words: str
 
 
+class Ratio(Strict):
+    """A share made of stated figures: `part` divided by the sum of `whole`, at least a parameter."""
+
+    part: Name
+    whole: Annotated[tuple[Name, ...], Field(min_length=1)]
+    at_least: Name
+    assume: Assume | None = None
+
+
+class RatioNode(NodeBase):
+    """A share of stated figures reaches a threshold; undetermined while a figure is not stated."""
+
+    ratio: Ratio
+
+
 class Supported(Where):
-    """Features that speak for a fact.
-
-    Attributes
-    ----------
-    complete
-        Whether their absence speaks against it.
-    """
-
-    complete: bool = False
+    """Features that speak for a fact; where the layer is complete, their absence speaks against it."""
 
 
 class SiteFact(Strict):
@@ -300,12 +305,6 @@ class InNewJerseyNode(NodeBase):
     in_new_jersey: Literal[True]
 
 
-class StatedNode(NodeBase):
-    """Whether the user states a fact at all: lets a statement outrank what lists of other years suggest."""
-
-    stated: Name
-
-
 class CategoryNode(NodeBase):
     """Another category of the same rulebook."""
 
@@ -341,7 +340,6 @@ OPERATORS: dict[str, str] = {
     "contains_feature": "contains_feature",
     "ratio": "ratio",
     "site_fact": "site_fact",
-    "stated": "stated",
     "category": "category",
     "undetermined": "undetermined",
 }
@@ -369,7 +367,6 @@ Node = Annotated[
     | Annotated[ContainsFeatureNode, Tag("contains_feature")]
     | Annotated[RatioNode, Tag("ratio")]
     | Annotated[SiteFactNode, Tag("site_fact")]
-    | Annotated[StatedNode, Tag("stated")]
     | Annotated[CategoryNode, Tag("category")]
     | Annotated[UndeterminedNode, Tag("undetermined")],
     Discriminator(

@@ -6,7 +6,7 @@ ellipsoid and in international feet; areas are planar, in the working CRS.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,9 +37,10 @@ __all__ = [
 ]
 
 MARGIN_LIMIT_FT = 2_000.0
-"""In a layer of many features, a line farther off than this is not looked for."""
+"""In a layer of many features or many vertices, a line farther off than this is not looked for."""
 
 _FEW_FEATURES = 8
+_MANY_VERTICES = 5_000
 _SHARE_NOISE = 1e-9
 # The planar distance in EPSG:3424 is off by at most 1 part in 10,000 inside New Jersey, in either direction.
 _PLANAR_ERROR = 2e-4
@@ -99,7 +100,8 @@ class Coverage:
         `share` is NaN where only bounds of the features are known.
     margin_ft
         Feet from the site to the features' common line: positive inside, negative outside; NaN for a site
-        that the line cuts, or where the line is not known. At most the limit in a layer of many features.
+        that the line cuts, or where the line is not known. At most the limit in a layer of many features or
+        many vertices.
     feature
         Index of the feature that covers the site, or is nearest to it; -1 where none is near.
     """
@@ -203,8 +205,13 @@ class _Ground:
     capped: bool
 
 
+def _is_small(layer: Layer, features: Ints) -> bool:
+    """Return whether all features can be joined for each site without cutting them first."""
+    return len(features) <= _FEW_FEATURES and sum(layer.vertices(int(i)) for i in features) <= _MANY_VERTICES
+
+
 def _ground(layer: Layer, features: Ints, site: shapely.Geometry, reach: float) -> _Ground:
-    if len(features) <= _FEW_FEATURES:
+    if _is_small(layer, features):
         parts = [layer.geometry(int(i)) for i in features]
         capped = False
     else:
@@ -272,7 +279,9 @@ def _nearest_feature(layer: Layer, features: Ints, site: shapely.Geometry, reach
     return int(near[int(np.argmin(distances))])
 
 
-def measure_distance(layer: Layer, features: Ints, sites: SiteTable) -> Distance:
+def measure_distance(
+    layer: Layer, features: Ints, sites: SiteTable, *, doubtful: NDArray[np.bool_] | None = None
+) -> Distance:
     """Measure how far each site is from the nearest of the given features.
 
     Points are measured from their longitude and latitude on the GRS80 ellipsoid; for polygons the nearest
@@ -288,7 +297,26 @@ def measure_distance(layer: Layer, features: Ints, sites: SiteTable) -> Distance
         the greatest and the outer ones the least possible distance.
     sites
         The sites; those without a place come back as NaN.
+    doubtful
+        Which of the features only perhaps count: they give the least possible distance and no other. What is
+        computed is NaN where one of them may be nearer than all that surely count.
     """
+    if doubtful is None or not doubtful.any():
+        return _measure_distance(layer, features, sites)
+    sure = _measure_distance(layer, features[~doubtful], sites)
+    every = _measure_distance(layer, features, sites)
+    nearer = (every.near_low < sure.near_low) | (every.far_low < sure.far_low)
+    return replace(
+        sure,
+        near_low=every.near_low,
+        near=np.where(nearer, np.nan, sure.near),
+        far_low=every.far_low,
+        far=np.where(nearer, np.nan, sure.far),
+        feature=np.where(sure.feature < 0, every.feature, sure.feature),
+    )
+
+
+def _measure_distance(layer: Layer, features: Ints, sites: SiteTable) -> Distance:
     n = len(sites)
     blank = _filled(n)
     result = Distance(

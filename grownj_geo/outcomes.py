@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grownj_geo.evaluate import Values
 from grownj_geo.logic import Cause
+from grownj_geo.values import Values
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -43,20 +43,29 @@ def from_shares(found: Coverage, *, partial: str) -> Values:
         sure, out, leans = low == 1, (high < 1 if partial == "all" else high == 0), nominal == 1
     answer = np.where(sure, 1, np.where(out, -1, 0)).astype(np.int8)
     cut = (nominal > 0) & (nominal < 1) & (partial == "undetermined")
-    leaning = np.where(answer != 0, answer, np.where(cut | np.isnan(nominal), 0, np.where(leans, 1, -1)))
-    causes = np.where(answer == 0, np.where(cut, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0)
+    # Cut by no more than the line is unsure of: the site may as well be wholly in, or wholly out.
+    in_if_moved, out_if_moved = cut & (high == 1), cut & (low == 0)
+    leans_in = np.where(in_if_moved & out_if_moved, nominal > _HALF, np.where(cut, in_if_moved, leans))
+    unknown = np.isnan(nominal) | (cut & ~in_if_moved & ~out_if_moved)
+    leaning = np.where(answer != 0, answer, np.where(unknown, 0, np.where(leans_in, 1, -1)))
+    partly = cut & ~in_if_moved & ~out_if_moved
+    causes = np.where(answer == 0, np.where(partly, int(Cause.PARTIAL), int(Cause.NEAR_LINE)), 0)
     return Values(_rows(answer, leaning), found.margin_ft.copy(), causes.astype(np.int32))
 
 
 def without_slivers(found: Coverage, *, area_sqft: NDArray[np.float64]) -> Coverage:
-    """Return the coverage with overlaps up to a drawing sliver taken as none."""
+    """Return the coverage with overlaps up to a drawing sliver taken as none, and gaps up to one as closed."""
     # More than half of a site that is smaller than two slivers is no drawing noise.
     least = np.where(area_sqft > 0, SLIVER_SQFT / np.maximum(area_sqft, 2 * SLIVER_SQFT), 0.0)
+
+    def snapped(share: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.where(share <= least, 0.0, np.where(share >= 1 - least, 1.0, share))
+
     return replace(
         found,
-        share_low=np.where(found.share_low > least, found.share_low, 0.0),
-        share=np.where(found.share > least, found.share, np.where(np.isnan(found.share), np.nan, 0.0)),
-        share_high=np.where(found.share_high > least, found.share_high, 0.0),
+        share_low=snapped(found.share_low),
+        share=snapped(found.share),
+        share_high=snapped(found.share_high),
     )
 
 
@@ -64,13 +73,11 @@ def from_distances(found: Distance, *, radius_ft: float, partial: str = "undeter
     """Return whether sites are within a radius: the farthest part must be in, or the nearest part out.
 
     A site at exactly the radius is in. The margin is that of the computed distance, or of the bound that
-    decides where only bounds are known. A cut site is read as reading A3 says: ``"any"`` part in is in,
-    ``"all"`` of it must be; ``"majority"`` is a question of shares and stays undetermined here.
+    decides where only bounds are known. With ``"any"``, any part in is in (reading A3); its other options ask for
+    shares, which distances do not tell.
     """
     if partial == "any":
         found = replace(found, far_low=found.near_low, far=found.near, far_high=found.near_high)
-    elif partial == "all":
-        found = replace(found, near_low=found.far_low, near=found.far, near_high=found.far_high)
     sure, out = found.far_high <= radius_ft, found.near_low > radius_ft
     known = ~np.isnan(found.near)
     all_known = bool(known.all())

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
 from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import shapely
@@ -13,6 +13,7 @@ import shapely
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import date
 
     from numpy.typing import NDArray
@@ -28,6 +29,10 @@ OFFSHORE_LIMIT_FT = 1_000.0
 
 NOWHERE, UNKNOWN = -1, -2
 """Candidates that are no municipality: outside all of them, and not to be told."""
+
+_HALF = 0.5
+# Less ground than this is what the last bits of an overlay leave over.
+_NO_GROUND_SQFT = 1e-3
 
 
 class PlacementKind(StrEnum):
@@ -62,6 +67,9 @@ class Placement:
         By site: codes of other municipalities whose line is within the layer's accuracy, with feet.
     distances_ft
         By site: feet to each candidate that the site is not in, for sites off the shore.
+    outside
+        By site: share of a polygon in no municipality, shape (n,); 0 where that keeps within the lines' accuracy,
+        NaN for a point.
     """
 
     codes: tuple[str, ...]
@@ -71,17 +79,24 @@ class Placement:
     shares: NDArray[np.float64]
     neighbours: tuple[tuple[tuple[str, float], ...], ...]
     distances_ft: tuple[tuple[float, ...], ...]
+    outside: NDArray[np.float64]
+
+    def _part(self, site: int) -> slice:
+        end = self.starts[site + 1] if site + 1 < len(self.starts) else len(self.candidates)
+        return slice(self.starts[site], end)
 
     def codes_of(self, site: int) -> list[str]:
         """Return the candidate codes of one site, the likeliest first."""
-        end = self.starts[site + 1] if site + 1 < len(self.starts) else len(self.candidates)
-        return [self.codes[c] for c in self.candidates[self.starts[site] : end] if c >= 0]
+        return [self.codes[c] for c in self.candidates[self._part(site)] if c >= 0]
 
     def shares_of(self, site: int) -> list[float]:
         """Return the share of the site in each of its candidates, in the order of `codes_of`."""
-        end = self.starts[site + 1] if site + 1 < len(self.starts) else len(self.candidates)
-        part = slice(self.starts[site], end)
+        part = self._part(site)
         return [float(s) for c, s in zip(self.candidates[part], self.shares[part], strict=True) if c >= 0]
+
+    def may_be_nowhere(self, site: int) -> bool:
+        """Return whether one site, or a part of it that counts, may lie in no municipality."""
+        return NOWHERE in self.candidates[self._part(site)]
 
 
 @dataclass
@@ -91,6 +106,7 @@ class _Found:
     shares: list[float]
     neighbours: tuple[tuple[str, float], ...] = ()
     distances: tuple[float, ...] = ()
+    outside: float = np.nan
 
 
 def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:
@@ -98,7 +114,8 @@ def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:
 
     The covering polygon decides; a parcel number or the user's statement outranks it. A point on a shared
     line goes to the lower code and has the other as a neighbour. With an uncertainty in feet, every
-    municipality within it is a candidate. Off the shore none is certain (ambiguities A17 and A32).
+    municipality within it is a candidate. Off the shore none is certain (ambiguities A17 and A32): neither for
+    a point nor for a polygon that lies there for the most part.
 
     Parameters
     ----------
@@ -126,13 +143,20 @@ def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:
     return _gather(codes, [f for f in found if f is not None])
 
 
-@lru_cache(maxsize=8)
-def _by_code(layer: Layer, as_of: date) -> tuple[NDArray[np.int64], tuple[str, ...], dict[str, int]]:
+_Sorted = tuple["NDArray[np.int64]", tuple[str, ...], dict[str, int]]
+# Of layers that are in use only: an atlas that nobody holds any more takes its layers along.
+_sorted: WeakKeyDictionary[Layer, dict[date, _Sorted]] = WeakKeyDictionary()
+
+
+def _by_code(layer: Layer, as_of: date) -> _Sorted:
     """Return the municipalities of a day in order of their codes, so that ties go to the lower code."""
-    features = layer.select(as_of=as_of)
-    features = features[np.argsort([layer.key(int(i)) for i in features], kind="stable")]
-    codes = tuple(layer.key(int(i)) for i in features)
-    return features, codes, {code: i for i, code in enumerate(codes)}
+    found = _sorted.setdefault(layer, {})
+    if as_of not in found:
+        features = layer.select(as_of=as_of)
+        features = features[np.argsort([layer.key(int(i)) for i in features], kind="stable")]
+        codes = tuple(layer.key(int(i)) for i in features)
+        found[as_of] = features, codes, {code: i for i, code in enumerate(codes)}
+    return found[as_of]
 
 
 def _stated(index: dict[str, int], code: str) -> _Found:
@@ -151,6 +175,7 @@ def _gather(codes: tuple[str, ...], found: list[_Found]) -> Placement:
         np.array([s for f in found for s in f.shares], dtype=np.float64),
         tuple(f.neighbours for f in found),
         tuple(f.distances for f in found),
+        np.array([f.outside for f in found], dtype=np.float64),
     )
 
 
@@ -172,13 +197,8 @@ def _place_points(
     for i, row in enumerate(rows):
         others = sorted(near[i], key=lambda pair: (pair[1], pair[0]))
         found = _decide_point(layer, features, covering[i], others, float(slack[i]), accuracy)
-        if covering[i] and slack[i] > accuracy and _may_be_nowhere(layer, features, found, places[i], slack[i]):
-            found = replace(
-                found,
-                kind=PlacementKind.UNCERTAIN,
-                candidates=[*found.candidates, NOWHERE],
-                shares=[*found.shares, 0.0],
-            )
+        if covering[i] and slack[i] > accuracy:
+            found = _perhaps_nowhere(layer, features, found, places[i], float(slack[i]))
         result.append((int(row), found))
     return result
 
@@ -219,12 +239,19 @@ def _look_around(  # noqa: PLR0917 - arrays that belong together
             near[i].append((position, float(away) * FT_PER_FTUS))
 
 
-def _may_be_nowhere(
+def _perhaps_nowhere(
     layer: Layer, features: NDArray[np.int64], found: _Found, place: shapely.Geometry, slack_ft: float
-) -> bool:
-    """Return whether a place known to so many feet may lie outside every municipality: in water, or abroad."""
+) -> _Found:
+    """Make a place uncertain that, known to so many feet, may lie outside every municipality: in water, or abroad."""
     ground = shapely.union_all([layer.geometry(int(features[p])) for p in found.candidates])
-    return not bool(shapely.covers(ground, shapely.buffer(place, slack_ft / FT_PER_FTUS)))
+    if shapely.covers(ground, shapely.buffer(place, slack_ft / FT_PER_FTUS)):
+        return found
+    return replace(
+        found,
+        kind=PlacementKind.UNCERTAIN,
+        candidates=[*found.candidates, NOWHERE],
+        shares=[*found.shares, 0.0],
+    )
 
 
 def _decide_point(  # noqa: PLR0917 - what was found, in order
@@ -283,23 +310,45 @@ def _place_polygon(layer: Layer, features: NDArray[np.int64], site: shapely.Geom
                 others.append((int(position), away))
     others.sort(key=lambda pair: (pair[1], pair[0]))
     if not parts:
-        return _decide_point(layer, features, [], others, slack, accuracy)
+        return replace(_decide_point(layer, features, [], others, slack, accuracy), outside=1.0)
     parts.sort(key=lambda part: (-part[1], part[0]))
     main = layer.geometry(int(features[parts[0][0]]))
     real = [parts[0]]
     slivers: list[tuple[int, float, shapely.Geometry]] = []
     for part in parts[1:]:
         # A part that keeps within the accuracy of the main municipality's line may be no part at all.
-        deepest = shapely.distance(main, shapely.points(shapely.get_coordinates(part[2]))).max() * FT_PER_FTUS
-        (slivers if deepest <= accuracy else real).append(part)
+        (real if _reaches_beyond(part[2], [main], accuracy) else slivers).append(part)
     neighbours = tuple(
         (layer.key(int(features[p])), d) for p, d in [*((s[0], 0.0) for s in slivers), *others] if d <= accuracy
     )
+    municipalities = [layer.geometry(int(features[p])) for p in [*(p[0] for p in parts), *(o[0] for o in others)]]
+    rest = shapely.difference(site, shapely.union_all([part[2] for part in parts]))
+    outside = float(shapely.area(rest)) / whole if _reaches_beyond(rest, municipalities, accuracy) else 0.0
+    codes, shares = [p[0] for p in real], [p[1] for p in real]
+    if outside > _HALF:
+        # The polygon's line is on land, the polygon is not (A32).
+        return _Found(PlacementKind.OFFSHORE, [*codes, NOWHERE], [*shares, outside], neighbours, outside=outside)
+    if outside and _reaches_beyond(rest, municipalities, OFFSHORE_LIMIT_FT):
+        return _Found(PlacementKind.SEVERAL, [*codes, NOWHERE], [*shares, outside], neighbours, outside=outside)
     if len(real) > 1:
-        return _Found(PlacementKind.SEVERAL, [p[0] for p in real], [p[1] for p in real], neighbours)
+        return _Found(PlacementKind.SEVERAL, codes, shares, neighbours, outside=outside)
     possible = [s[0] for s in slivers] + [p for p, d in others if d <= slack]
-    if slack > 0 and possible:
-        return _Found(
-            PlacementKind.UNCERTAIN, [real[0][0], *possible], [real[0][1]] + [0.0] * len(possible), neighbours
-        )
-    return _Found(PlacementKind.CERTAIN, [real[0][0]], [real[0][1]], neighbours)
+    kind = PlacementKind.UNCERTAIN if slack > 0 and possible else PlacementKind.CERTAIN
+    if kind is PlacementKind.UNCERTAIN:
+        codes, shares = [*codes, *possible], [*shares, *[0.0] * len(possible)]
+    found = _Found(kind, codes, shares, neighbours, outside=outside)
+    return _perhaps_nowhere(layer, features, found, site, slack) if slack > accuracy else found
+
+
+def _reaches_beyond(part: shapely.Geometry, areas: Iterable[shapely.Geometry], limit_ft: float) -> bool:
+    """Return whether any of a part of a site lies farther than so many feet from all of some areas."""
+    reach = limit_ft / FT_PER_FTUS
+    for area in areas:
+        if shapely.area(part) <= _NO_GROUND_SQFT:
+            return False
+        # What lies farther than twice the reach from the part has no say, and municipalities have many corners.
+        x0, y0, x1, y1 = part.bounds
+        near = shapely.clip_by_rect(area, x0 - 2 * reach, y0 - 2 * reach, x1 + 2 * reach, y1 + 2 * reach)
+        if not near.is_empty:
+            part = shapely.difference(part, shapely.buffer(near, reach, quad_segs=32))
+    return bool(shapely.area(part) > _NO_GROUND_SQFT)

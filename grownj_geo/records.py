@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,15 +13,15 @@ from grownj_geo.determination import (
     Neighbour,
     NotChecked,
     PlaceRecord,
+    RulebookRecord,
     SiteRecord,
     StationRecord,
     TierRecord,
 )
-from grownj_geo.errors import OutsideNewJerseyError
-from grownj_geo.evaluate import ANSWER
-from grownj_geo.evidence import feet, interval, place_words, weakest
+from grownj_geo.values import ANSWER, STRICT
+from grownj_geo.evidence import deciding_leaves, evidence_of, feet, interval, place_words, weakest
 from grownj_geo.observe import SiteTable, distances_to_each
-from grownj_geo.place import PlacementKind, place_sites
+from grownj_geo.place import OFFSHORE_LIMIT_FT, PlacementKind, place_sites
 
 if TYPE_CHECKING:
     from datetime import date
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from grownj_geo.determination import Finding, LayerRecord
     from grownj_geo.evaluate import Evaluation
     from grownj_geo.leaves import Leaves
+    from grownj_geo.place import Placement
     from grownj_geo.rulebook import Rulebook, Tier
     from grownj_geo.site import Site
 
@@ -36,7 +39,10 @@ __all__ = [
     "nearest_stations",
     "not_checked",
     "outside_words",
+    "percent",
+    "place_by_lines",
     "place_record",
+    "rulebook_record",
     "site_record",
     "tier_record",
     "wording_of",
@@ -44,36 +50,89 @@ __all__ = [
 
 _NEAREST_STATIONS = 5
 _SURE = {"confirmed", "derived"}
-_MUCH_BEYOND = 0.01
+_ALL_DIGITS = 6
+
+
+def percent(share: float) -> str:
+    """Return a share with as many digits as tell it from nothing and from all.
+
+    Examples
+    --------
+    >>> percent(0.8), percent(0.0042), percent(0.00003), percent(0.9996), percent(1.0)
+    ('80 %', '0.4 %', '0.003 %', '99.96 %', '100 %')
+    """
+    digits = 0 if share == 0 or share >= 0.1 else 1  # noqa: PLR2004 - from 10 % on whole ones are exact enough
+    while digits < _ALL_DIGITS and 0 < share < 1 and float(f"{100 * share:.{digits}f}") in {0.0, 100.0}:
+        digits += 1
+    return f"{100 * share:.{digits}f} %"
 
 
 def outside_words(site: Site) -> str:
     """Return the message for a site that lies outside New Jersey."""
     lon, lat = site.lonlat or (float("nan"), float("nan"))
+    # Only of typed numbers is it known that their order was a choice.
+    expected = (
+        "; expected latitude first, longitude negative" if site.located_by == "coordinates, latitude first" else ""
+    )
     return (
         f"The site (latitude {lat:.5f}, longitude {lon:.5f}) lies outside New Jersey: no municipality is within "
-        "1,000 ft. Check the coordinates; expected latitude first, longitude negative."
+        f"{OFFSHORE_LIMIT_FT:,.0f} ft. Check the coordinates{expected}."
+    )
+
+
+def rulebook_record(rulebook: Rulebook) -> RulebookRecord:
+    """Return a rulebook's name, version and fingerprint."""
+    content = json.dumps(
+        rulebook.model_dump(mode="json", by_alias=True), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+    return RulebookRecord(
+        id=rulebook.id,
+        title=rulebook.title,
+        version=rulebook.version,
+        citation=rulebook.citation,
+        sha256=hashlib.sha256(content.encode()).hexdigest(),
     )
 
 
 def tier_record(run: Evaluation) -> TierRecord | None:
     """Return the bounds of the base amount by place; None for a rulebook without tiers."""
-    tiers = [t for t in run.bound.rulebook.tiers if not t.project]
+    by_amount = sorted(run.bound.rulebook.tiers, key=lambda t: -t.dollars)
+    tiers = [t for t in by_amount if not t.project]
     if not tiers:
         return None
-    answers = [(t, int(run.category(t.category).outcomes[ANSWER, 0])) for t in tiers]
-    floor = next((t for t, answer in answers if answer == 1), None)
-    ceiling = next((t for t, answer in answers if answer != -1), None)
+    floor, ceiling = _bounds(run, tiers, ANSWER)
+    assumed = (floor, ceiling) != _bounds(run, tiers, STRICT)
+    words = _tier_words(floor, ceiling, [t for t in by_amount if t.project])
     return TierRecord(
         floor=floor.dollars if floor else None,
         ceiling=ceiling.dollars if ceiling else None,
-        words=_tier_words(floor, ceiling, any(t.project for t in run.bound.rulebook.tiers)),
+        words=words + ("; rests on an assumption" if assumed else ""),
         citation=(floor or ceiling or tiers[0]).citation,
         status=weakest([t.status for t in (floor, ceiling) if t] or [tiers[0].status]),
+        assumed=assumed,
+        assumptions=_assumptions(run, tiers) if assumed else (),
     )
 
 
-def _tier_words(floor: Tier | None, ceiling: Tier | None, projects: bool) -> str:  # noqa: FBT001
+def _bounds(run: Evaluation, tiers: list[Tier], row: int) -> tuple[Tier | None, Tier | None]:
+    """Return the highest line that is surely reached, and the highest that is not out of reach."""
+    answers = [(t, int(run.category(t.category).outcomes[row, 0])) for t in tiers]
+    floor = next((t for t, answer in answers if answer == 1), None)
+    return floor, next((t for t, answer in answers if answer != -1), None)
+
+
+def _assumptions(run: Evaluation, tiers: list[Tier]) -> tuple[str, ...]:
+    """Return what is assumed where a line would come out otherwise without it."""
+    found: dict[str, None] = {}
+    for tier in tiers:
+        outcomes = run.category(tier.category).outcomes
+        if outcomes[ANSWER, 0] != outcomes[STRICT, 0]:
+            leaves = deciding_leaves(run.bound.clauses[tier.category], run)
+            found |= dict.fromkeys(e.words for e in (evidence_of(leaf, run) for leaf in leaves) if e.assumed)
+    return tuple(found)
+
+
+def _tier_words(floor: Tier | None, ceiling: Tier | None, projects: list[Tier]) -> str:
     if ceiling is None:
         words = "no line: outside the incentive area"
     elif floor is None:
@@ -83,8 +142,8 @@ def _tier_words(floor: Tier | None, ceiling: Tier | None, projects: bool) -> str
     else:
         words = f"at least ${floor.dollars:,} ({floor.label}), at most ${ceiling.dollars:,} ({ceiling.label})"
     top = max((t.dollars for t in (floor, ceiling) if t), default=0)
-    more = projects and ceiling is not None and top < 5000  # noqa: PLR2004 - the amount of a mega project
-    return words + ("; a mega project has $5,000 whatever the place's line" if more else "")
+    higher = [t for t in projects if ceiling is not None and t.dollars > top]
+    return words + "".join(f"; a {t.label} has ${t.dollars:,} whatever the place's line" for t in higher)
 
 
 def site_record(site: Site) -> SiteRecord:
@@ -134,7 +193,7 @@ def place_record(leaves: Leaves, site: Site) -> PlaceRecord:
     candidates = tuple(
         neighbour(
             code,
-            share=share if kind is PlacementKind.SEVERAL else None,
+            share=share if kind is PlacementKind.SEVERAL or (kind is PlacementKind.OFFSHORE and share > 0) else None,
             distance=away[i] if i < len(away) else None,
         )
         for i, (code, share) in enumerate(zip(codes, shares, strict=True))
@@ -142,16 +201,26 @@ def place_record(leaves: Leaves, site: Site) -> PlaceRecord:
     counties = {leaves.membership.county(code) for code in codes}
     certain = kind is PlacementKind.CERTAIN
     basis = {"pin": " (by its parcel number)", "stated": " (as stated)"}.get(site.mun_basis or "", "")
+    outside = float(place.outside[0])
     words = place_words(leaves) + (basis if certain else "")
     if kind is PlacementKind.OFFSHORE and away:
         words += f", {feet(away[0])} away; on a pier or in water, the municipality is undetermined (A32)"
+    elif kind is PlacementKind.OFFSHORE:
+        names = ", ".join(leaves.membership.name(code) for code in codes)
+        words = (
+            f"for the most part ({percent(outside)}) outside every municipal polygon, the rest in {names}; "
+            "on a pier or in water, the municipality is undetermined (A32)"
+        )
+    elif kind is PlacementKind.SEVERAL and place.may_be_nowhere(0):
+        words += f"; {percent(outside)} of the site in no municipality"
     return PlaceRecord(
         kind=kind.value,
         words=words,
         municipality=candidates[0] if certain else None,
-        county=counties.pop() if len(counties) == 1 and kind is not PlacementKind.OFFSHORE else None,
+        county=counties.pop() if len(counties) == 1 and not place.may_be_nowhere(0) else None,
         candidates=() if certain else candidates,
         neighbours=tuple(neighbour(code, distance=distance) for code, distance in place.neighbours[0]),
+        outside_share=round(outside, 6) + 0.0 if np.isfinite(outside) else None,
     )
 
 
@@ -212,26 +281,7 @@ def cautions_of(
     leaves: Leaves, site: Site, findings: tuple[Finding, ...], layers: tuple[LayerRecord, ...]
 ) -> tuple[str, ...]:
     """Return what a reader should be warned of, most local first."""
-    cautions = []
-    place = leaves.placement
-    for code, distance in place.neighbours[0]:
-        name = leaves.membership.name(code)
-        where = "on the line with" if distance == 0 else f"{feet(distance)} from the line of"
-        cautions.append(
-            f"The site is {where} {name} ({code}); municipal lines are known to 72 ft. The covering polygon decides; "
-            "a parcel number would settle it."
-        )
-    beyond = 1.0 - sum(place.shares_of(0))
-    if (
-        place.kinds[0].value in {"certain", "several"}
-        and beyond > _MUCH_BEYOND
-        and not any(distance == 0 for _, distance in place.neighbours[0])
-    ):
-        cautions.append(
-            f"{100 * beyond:.0f} % of the site lies in no municipality's polygon: water, a pier, or another State. "
-            "The rest decides its municipality."
-        )
-    cautions += _mismatch(leaves, site)
+    cautions = _place_cautions(leaves) + _mismatch(leaves, site)
     period = next((p for p in leaves.bound.rulebook.wording if p.from_ <= leaves.bound.as_of < p.until), None)
     if period is not None and not period.seen:
         cautions.append(period.words)
@@ -252,15 +302,40 @@ def cautions_of(
     return tuple(cautions)
 
 
+def _place_cautions(leaves: Leaves) -> list[str]:
+    """Return what a reader should be warned of about municipal lines near the site, and about ground beyond them."""
+    cautions = []
+    place, layer = leaves.placement, leaves.atlas.layer("municipalities")
+    accuracy = 0.0 if layer is None else layer.manifest.accuracy_ft or 0.0
+    for code, distance in place.neighbours[0]:
+        name = leaves.membership.name(code)
+        where = "on the line with" if distance == 0 else f"{feet(distance)} from the line of"
+        cautions.append(
+            f"The site is {where} {name} ({code}); municipal lines are known to {feet(accuracy)}. The covering polygon "
+            "decides; a parcel number would settle it."
+        )
+    if 0 < place.outside[0] < 1:
+        rest = "The rest decides its municipality."
+        if place.may_be_nowhere(0):
+            rest = "Tests of the municipality are undetermined for that; a parcel number would settle it (A32)."
+        cautions.append(
+            f"{percent(float(place.outside[0]))} of the site lies in no municipality's polygon: water, a pier, or "
+            f"another State. {rest}"
+        )
+    return cautions
+
+
+def place_by_lines(leaves: Leaves) -> Placement:
+    """Return where the first site lies by the municipal lines alone, whatever a parcel number or the user says."""
+    sites = leaves.sites
+    return place_sites(leaves.atlas, SiteTable(sites.geometries[:1], sites.uncertainty_ft[:1], sites.placed[:1], ("",)))
+
+
 def _mismatch(leaves: Leaves, site: Site) -> list[str]:
     """Return a caution where the place lies in another municipality than the parcel number says."""
     if site.mun_code is None or site.geometry is None:
         return []
-    table = SiteTable(leaves.sites.geometries[:1], leaves.sites.uncertainty_ft[:1], leaves.sites.placed[:1], ("",))
-    by_lines = place_sites(leaves.atlas, table)
-    codes = by_lines.codes_of(0)
-    if by_lines.kinds[0] is PlacementKind.OUTSIDE:
-        raise OutsideNewJerseyError(outside_words(site))
+    codes = place_by_lines(leaves).codes_of(0)
     if codes and codes[0] != site.mun_code:
         says = "parcel number" if site.mun_basis == "pin" else "statement"
         by_lines_name, stated_name = leaves.membership.name(codes[0]), leaves.membership.name(site.mun_code)

@@ -19,6 +19,7 @@ from grownj_geo.evidence import feet, stated_words
 from grownj_geo.explain import text_lines
 from grownj_geo.facts import load_facts
 from grownj_geo.readings import load_readings
+from grownj_geo.records import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -199,6 +200,7 @@ def _answer(d: Determination, page: Page) -> None:
     page.pairs(
         [
             ("Base amount", f"{tier.words} [{tier.citation}]{_weak(tier.status)}" if tier else None),
+            ("", "; ".join(tier.assumptions) if tier else None),
             ("In", "; ".join(groups["yes"]) or "no further area"),
             ("Undetermined", "; ".join(groups["undetermined"])),
             ("Incomplete", _unusable_words(d.layers)),
@@ -264,7 +266,7 @@ def _typed(d: Determination, *, most: int = 60) -> str:
 def _neighbour(place: Neighbour) -> str:
     words = f"{place.name} ({place.mun_code}), {place.county} County"
     if place.share is not None:
-        words += f", {100 * place.share:.1f} % of the site"
+        words += f", {percent(place.share)} of the site"
     elif place.distance_ft is not None:
         words += f", {feet(place.distance_ft)} away"
     return words
@@ -288,7 +290,7 @@ def _findings(d: Determination, page: Page, trees: Mapping[str, Explanation]) ->
             said.setdefault(finding.why, finding.label)
             cited = "; ".join([finding.citation, *_sources(finding, loaded)])
             others = "; ".join(
-                f"{outcome} under {reading}" for reading, outcome in finding.under_other_readings.items()
+                f"{outcome} under {reading}" for reading, outcome in (finding.under_other_readings or {}).items()
             )
             cited += f"; other reading: {others}" if others else ""
             _row(page, finding, Text.assemble(plain(why), "\n", (plain(cited), "dim")))

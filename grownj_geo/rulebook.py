@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
 import yaml
-from pydantic import Field, FiniteFloat, ValidationError
+from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, ValidationError
 
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import Status
@@ -33,12 +33,28 @@ __all__ = [
 ]
 
 
+def _written(words: str) -> str:
+    if not words.strip():
+        raise ValueError("this is blank; write it out")
+    return words
+
+
+def _no_yes_or_no(value: object) -> object:
+    # YAML reads a bare yes as true, and true would count as one.
+    if isinstance(value, bool):
+        raise ValueError("this is yes or no; expected a figure or a list of names")  # noqa: TRY004 - pydantic's way
+    return value
+
+
+Words = Annotated[str, AfterValidator(_written)]
+
+
 class DatedValue(Strict):
     """One value of a parameter, in force from a day until the next value's."""
 
     from_: date = Field(alias="from")
-    value: Annotated[FiniteFloat, Field(ge=0)] | tuple[str, ...]
-    citation: str
+    value: Annotated[Annotated[FiniteFloat, Field(ge=0)] | tuple[str, ...], BeforeValidator(_no_yes_or_no)]
+    citation: Words
     status: Status
     source: str | None = None
     status_note: str | None = None
@@ -47,7 +63,7 @@ class DatedValue(Strict):
 class Parameter(Strict):
     """A figure or a list of the law, with its dated values."""
 
-    label: str
+    label: Words
     unit: Literal["mile", "share", "count", "sqft", "percent", "feet", "months", "dollars", "counties", "day"]
     values: Annotated[tuple[DatedValue, ...], Field(min_length=1)]
 
@@ -67,9 +83,9 @@ class Category(Strict):
     """One term of the law: what it is called, where it stands, and when it holds."""
 
     id: Name
-    label: str
-    citation: Annotated[str, Field(min_length=1)]
-    summary: str
+    label: Words
+    citation: Words
+    summary: Words
     kind: Literal["area", "ground", "project"] = "area"
     readings: tuple[AmbiguityId, ...] = ()
     status: Status = "confirmed"
@@ -90,11 +106,11 @@ class Tier(Strict):
     """
 
     id: Name
-    label: str
-    dollars: int
+    label: Words
+    dollars: Annotated[int, Field(ge=0)]
     category: Name
     project: bool = False
-    citation: str
+    citation: Words
     status: Status
     source: str | None = None
 
@@ -105,7 +121,7 @@ class WordingPeriod(Strict):
     from_: date = Field(alias="from")
     until: date
     seen: bool
-    words: str
+    words: Words
 
 
 class Rulebook(Strict):
@@ -125,12 +141,12 @@ class Rulebook(Strict):
 
     format: Literal[1]
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
-    title: str
-    version: str
-    citation: str
+    title: Words
+    version: Words
+    citation: Words
     first_day: date
     last_day: date
-    outside_days: str
+    outside_days: Words
     wording: tuple[WordingPeriod, ...] = ()
     circles: tuple[AmbiguityId, ...] = ()
     uses: dict[str, tuple[Name, ...]] = Field(default_factory=dict)
@@ -174,7 +190,10 @@ class Rulebook(Strict):
 
 
 def read_rulebook(content: bytes | str, *, name: str) -> Rulebook:
-    """Read and check a rulebook.
+    """Read and check a rulebook of a known origin.
+
+    A text that a user brings goes through `rulebook_file.read_rulebook_file`, which first looks at its size, its
+    depth and what its aliases come to; here a few hundred bytes of aliases can cost minutes.
 
     Raises
     ------
@@ -193,7 +212,7 @@ def read_rulebook(content: bytes | str, *, name: str) -> Rulebook:
     try:
         book = Rulebook.model_validate(raw)
     except ValidationError as error:
-        lines = [f"  {_place(raw, e['loc'])}: {e['msg']}" for e in error.errors()]
+        lines = [f"  {_place(raw, e['loc'])}: {e['msg'].removeprefix('Value error, ')}" for e in error.errors()]
         raise RulebookError(f"{name} does not follow the rulebook format:\n" + "\n".join(lines)) from error
     book = _with_used(book, name)
     check_rulebook(book, name=name)

@@ -17,7 +17,7 @@ __all__ = ["read_rulebook_file"]
 _LARGEST = 5_000_000
 _DEEPEST = 100
 _MOST_ALIASES = 100
-_MOST_NODES = 1_000_000
+_MOST_REPEATED = 20_000
 _PLAIN_TAGS = {"str", "int", "float", "bool", "null", "timestamp", "seq", "map"}
 _EXPECTED = "Expected a rulebook in YAML; give its file's name, or a shipped rulebook's id."
 
@@ -74,11 +74,12 @@ def _text_of(path: Path) -> str:
 
 def _composed(text: str, name: str) -> Any:  # noqa: ANN401 - a yaml node
     """Return the nodes of a YAML text, after refusing what would be large, deep or circular when it is built."""
-    depth = aliases = 0
+    depth = aliases = written = 0
     event: Any
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         aliases += isinstance(event, yaml.AliasEvent)
+        written += isinstance(event, yaml.NodeEvent)
         tag = getattr(event, "tag", None)
         wrong = None
         if depth > _DEEPEST:
@@ -91,11 +92,18 @@ def _composed(text: str, name: str) -> Any:  # noqa: ANN401 - a yaml node
             raise RulebookError(f"{name}, line {event.start_mark.line + 1}: {wrong}.")
     root = yaml.compose(text, Loader=yaml.CSafeLoader)
     if root is not None:
-        _measure(root, 1, {}, name)
+        _measure(root, 1, {}, name, most=written + _MOST_REPEATED)
     return root
 
 
-def _measure(node: Any, depth: int, known: dict[int, tuple[int, int]], name: str) -> tuple[int, int]:  # noqa: ANN401 - a yaml node
+def _measure(  # a yaml node has no type of its own
+    node: Any,  # noqa: ANN401
+    depth: int,
+    known: dict[int, tuple[int, int]],
+    name: str,
+    *,
+    most: int,
+) -> tuple[int, int]:
     """Return how many nodes there are with every alias written out, and how many levels; refuse what is no key."""
     place = f"{name}, line {node.start_mark.line + 1}"
     if id(node) not in known:
@@ -105,12 +113,12 @@ def _measure(node: Any, depth: int, known: dict[int, tuple[int, int]], name: str
         if isinstance(node, yaml.MappingNode):
             _check_keys(node, name)
             below = [item for pair in below for item in pair]
-        sizes = [_measure(item, depth + 1, known, name) for item in below]
+        sizes = [_measure(item, depth + 1, known, name, most=most) for item in below]
         known[id(node)] = (1 + sum(size for size, _ in sizes), 1 + max((levels for _, levels in sizes), default=0))
     size, levels = known[id(node)]
     if depth + levels > _DEEPEST + 1:
         raise RulebookError(f"{place}: an alias (*name) goes round in a circle or too deep; write it out.")
-    if size > _MOST_NODES:
+    if size > most:
         raise RulebookError(f"{place}: aliases (*name) make this too long; make a category of what is repeated.")
     return size, levels
 
@@ -129,8 +137,12 @@ def _check_keys(node: Any, name: str) -> None:  # noqa: ANN401 - a yaml node
 def _check_values(root: Any, name: str) -> None:  # noqa: ANN401 - a yaml node
     """Refuse a value that is written like a date or a number and is none."""
     waiting = [root] if root is not None else []
+    seen: set[int] = set()
     while waiting:
         node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
         if isinstance(node, yaml.ScalarNode):
             try:
                 yaml.SafeLoader("").construct_object(node)

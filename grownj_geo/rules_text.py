@@ -19,7 +19,6 @@ from grownj_geo.nodes import (
     RatioNode,
     ShareOverNode,
     SiteFactNode,
-    StatedNode,
     UncertainDay,
     UndeterminedNode,
     Where,
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from grownj_geo.atlas import Atlas
-    from grownj_geo.evaluate import BoundRulebook, Clause
+    from grownj_geo.binding import BoundRulebook, Clause
     from grownj_geo.nodes import Day, Node, SiteFact
     from grownj_geo.rulebook import Category, DatedValue, Parameter
 
@@ -50,7 +49,7 @@ __all__ = [
 # -- clauses -------------------------------------------------------------------------------------------
 
 
-def clause_words(clause: Clause, bound: BoundRulebook, *, towns: Mapping[str, tuple[str, str]] | None = None) -> str:  # noqa: PLR0911 - one for each kind
+def clause_words(clause: Clause, bound: BoundRulebook, *, towns: Mapping[str, tuple[str, str]] | None = None) -> str:
     """Return what a clause asks, in words, without its label.
 
     Parameters
@@ -73,8 +72,6 @@ def clause_words(clause: Clause, bound: BoundRulebook, *, towns: Mapping[str, tu
         return f"left open: {node.undetermined.why}{_leans(node.undetermined.leans)}"
     if isinstance(node, SiteFactNode):
         return _fact_words(node.site_fact, bound)
-    if isinstance(node, StatedNode):
-        return f"fact {node.stated} is stated, whatever its value"
     return _geography_words(node, bound, towns or {})
 
 
@@ -148,7 +145,8 @@ def _fact_words(fact: SiteFact, bound: BoundRulebook) -> str:
     words = f"fact {fact.name}{ruling} {wanted}"
     if fact.supported_by is not None:
         layer = _where_words(fact.supported_by, bound)
-        against = "and against it otherwise" if fact.supported_by.complete else "and never against it"
+        complete = load_manifests()[fact.supported_by.layer].complete
+        against = "and against it otherwise" if complete else "and never against it"
         words += f"; unless stated, being inside {layer} speaks for it, {against}"
     if fact.assume is not None:
         value = "yes" if fact.assume.value else "no"
@@ -357,8 +355,6 @@ def _named(node: NodeBase) -> Iterator[tuple[str, str]]:  # noqa: C901, PLR0912 
     elif isinstance(node, RatioNode):
         yield "figures", node.ratio.at_least
         yield from (("facts", name) for name in (node.ratio.part, *node.ratio.whole))
-    elif isinstance(node, StatedNode):
-        yield "facts", node.stated
     elif isinstance(node, SiteFactNode):
         fact = node.site_fact
         yield "facts", fact.name

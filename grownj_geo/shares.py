@@ -8,6 +8,7 @@ import numpy as np
 import pyproj
 import shapely
 
+from grownj_geo.layer import EXACT, INNER, NOMINAL, OUTER
 from grownj_geo.units import FT_PER_METRE, geodesic_ft, miles_to_ft, to_lonlat, to_working
 
 if TYPE_CHECKING:
@@ -69,14 +70,16 @@ def share_within(
     site
         Point or polygon in EPSG:3424.
     layer, features
-        A layer of points, and the indices of those that count.
+        A layer of points or of polygons, and the indices of those that count.
     radius_ft, uncertainty_ft
         International feet.
     joined
         Take the circles together; else the best single one counts.
     """
-    if layer.lonlat is None or not len(features):
+    if not len(features):
         return 0.0, 0.0, 0.0
+    if layer.lonlat is None:
+        return _share_around(site, layer, features, radius_ft=radius_ft, uncertainty_ft=uncertainty_ft)
     tolerance = layer.tolerances_ft[features] + uncertainty_ft
     reach = radius_ft + float(tolerance.max()) + miles_to_ft(0.01)
     near = np.flatnonzero(shapely.distance(site, layer.points[features]) <= reach)
@@ -100,6 +103,33 @@ def share_within(
             ]
             areas = [shapely.union_all(circles)] if joined else circles
             shares.append(max(_share(site, area) for area in areas))
+    return shares[0], shares[1], shares[2]
+
+
+def _share_around(
+    site: shapely.Geometry, layer: Layer, features: NDArray[np.int64], *, radius_ft: float, uncertainty_ft: float
+) -> tuple[float, float, float]:
+    """Return the shares within a radius of polygons, which may be inner and outer bounds of the true ones.
+
+    The rim is drawn in the plane with the local scale: within a foot of the true one at fifteen miles, which a
+    share of a site does not notice. Whether a site is wholly in or out is decided by distance elsewhere.
+    """
+    kinds = layer.bound_kinds[features]
+    x, y = shapely.centroid(site).coords[0]
+    lon, lat = to_lonlat([x, x + 1000.0], [y, y])
+    scale = 1000.0 / float(geodesic_ft(lon[0], lat[0], lon[1], lat[1]))
+    shares = []
+    for sign, wanted in ((-1.0, (EXACT, INNER)), (0.0, (EXACT, NOMINAL)), (1.0, (EXACT, OUTER))):
+        chosen = features[np.isin(kinds, wanted)]
+        rims = [
+            shapely.buffer(layer.geometry(int(i)), max(radius_ft + sign * slack, 0.0) * scale, quad_segs=256)
+            for i, slack in zip(chosen, layer.tolerances_ft[chosen] + uncertainty_ft, strict=True)
+        ]
+        if rims:
+            area = shapely.union_all(rims)
+            shares.append(float(shapely.intersects(area, site)) if site.geom_type == "Point" else _share(site, area))
+        else:
+            shares.append(np.nan if sign == 0 else 0.0)
     return shares[0], shares[1], shares[2]
 
 

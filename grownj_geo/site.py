@@ -20,6 +20,8 @@ __all__ = ["Site"]
 
 FactValue = bool | float | str
 
+_FULL_CIRCLE = 360.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
@@ -51,8 +53,8 @@ class Site:
     Raises
     ------
     SiteError
-        For an empty, invalid or unsupported geometry, a negative uncertainty, or neither a place nor a
-        municipality.
+        For an empty, invalid or unsupported geometry, one in degrees, a negative uncertainty, or neither a place
+        nor a municipality.
     """
 
     typed: str
@@ -74,17 +76,7 @@ class Site:
                 f"The uncertainty is {self.uncertainty_ft!r}; expected feet, 0 or more. Give it as --uncertainty-ft 50."
             )
         if self.geometry is not None:
-            kind = self.geometry.geom_type
-            if kind not in {"Point", "Polygon", "MultiPolygon"}:
-                raise SiteError(f"The site is a {kind}; expected a point, a polygon or several polygons.")
-            if self.geometry.is_empty:
-                raise SiteError("The site's geometry is empty; expected a point or a polygon.")
-            if not np.isfinite(shapely.get_coordinates(self.geometry)).all():
-                raise SiteError("The site has coordinates that are not finite; expected feet in EPSG:3424.")
-            if not self.geometry.is_valid or (kind != "Point" and self.geometry.area == 0):
-                reason = shapely.is_valid_reason(self.geometry)
-                problem = "a polygon without area" if reason == "Valid Geometry" else reason
-                raise SiteError(f"The site's geometry is not valid: {problem}. Correct it and try again.")
+            _check_geometry(self.geometry)
             if self.geometry.has_z:
                 object.__setattr__(self, "geometry", shapely.force_2d(self.geometry))
                 note = "Z (or M) values were dropped: sites are two-dimensional."
@@ -127,6 +119,29 @@ class Site:
     def area_sqft(self) -> float:
         """Area in square US survey feet; 0 for a point."""
         return 0.0 if self.geometry is None else float(shapely.area(self.geometry))
+
+
+def _check_geometry(geometry: shapely.Geometry) -> None:
+    """Refuse what is no point or polygon in feet."""
+    if not isinstance(geometry, shapely.Geometry):
+        raise SiteError(f"The site's geometry is a {type(geometry).__name__}; expected one of shapely's.")
+    kind = geometry.geom_type
+    if kind not in {"Point", "Polygon", "MultiPolygon"}:
+        raise SiteError(f"The site is a {kind}; expected a point, a polygon or several polygons.")
+    if geometry.is_empty:
+        raise SiteError("The site's geometry is empty; expected a point or a polygon.")
+    xy = shapely.get_coordinates(geometry)
+    if not np.isfinite(xy).all():
+        raise SiteError("The site has coordinates that are not finite; expected feet in EPSG:3424.")
+    if np.abs(xy).max() <= _FULL_CIRCLE / 2:
+        raise SiteError(
+            f"The site's coordinates ({xy[0, 0]:.10g}, {xy[0, 1]:.10g}) look like degrees; expected feet in "
+            'EPSG:3424. Ask with crs="EPSG:4326" (longitude first), or make the site with Site.from_lonlat.'
+        )
+    if not geometry.is_valid or (kind != "Point" and geometry.area == 0):
+        reason = shapely.is_valid_reason(geometry)
+        problem = "a polygon without area" if reason == "Valid Geometry" else reason
+        raise SiteError(f"The site's geometry is not valid: {problem}. Correct it and try again.")
 
 
 def site_coordinates(site: Site) -> NDArray[np.float64]:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grownj_geo.evaluate import BoundRulebook, Values, day_reached
+from grownj_geo.binding import BoundRulebook, day_reached
 from grownj_geo.logic import Cause
+from grownj_geo.values import Values
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -55,9 +56,10 @@ def with_statements(values: Values, fact: SiteFact, column: Column, bound: Bound
     return Values(outcomes, margin, causes)
 
 
-def ratio_values(ratio: Ratio, n: int, facts: Mapping[str, Column], bound: BoundRulebook) -> Values:
-    """Return whether a share of stated figures reaches its threshold; undetermined while one is not stated."""
-    values = Values.constant(n, 0, cause=Cause.FACT_MISSING)
+def ratio_values(ratio: Ratio, unstated: Values, facts: Mapping[str, Column], bound: BoundRulebook) -> Values:
+    """Return whether a share of stated figures reaches its threshold; as given while one is not stated."""
+    n = len(unstated.causes)
+    values = Values(unstated.outcomes.copy(), None, unstated.causes.copy())
     columns = [facts.get(name) for name in (ratio.part, *ratio.whole)]
     for i in range(n):
         figures = [None if column is None else column[i] for column in columns]

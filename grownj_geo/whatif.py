@@ -6,12 +6,14 @@ is computed for all trials at once, each clause as the pair of its least and gre
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grownj_geo.evaluate import ANSWER, Clause, Evaluation, Values
+from grownj_geo.binding import Clause
+from grownj_geo.evaluate import Evaluation
 from grownj_geo.logic import Cause
 from grownj_geo.nodes import (
     AllNode,
@@ -28,6 +30,7 @@ from grownj_geo.nodes import (
     UndeterminedNode,
     WithinNode,
 )
+from grownj_geo.values import ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,9 +64,9 @@ def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[
     keys = {
         path: found
         for path, answer in run.answers.items()
-        if answer == 0 and (found := _keys_of(run.bound.by_path[path], run.clause_values[path]))
+        if answer == 0 and (found := _needs_of(run.bound.by_path[path], run))
     }
-    names = sorted(frozenset().union(*keys.values())) if keys else []
+    names = sorted({name for needs in keys.values() for need in needs for name in need.names})
     result: dict[str, list[tuple[str, ...]]] = {}
     # The last trial lets everything loose: what that does not decide, no set can.
     singles: list[tuple[str, ...]] = [*combinations(names, 1), tuple(names)]
@@ -76,7 +79,7 @@ def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[
 
 def _decided(
     run: Evaluation,
-    keys: dict[str, frozenset[str]],
+    keys: dict[str, tuple[_Need, ...]],
     trials: list[tuple[str, ...]],
     categories: list[str],
     result: dict[str, list[tuple[str, ...]]],
@@ -93,35 +96,62 @@ def _decided(
     return hopeful
 
 
-def _keys_of(clause: Clause, value: Values) -> frozenset[str]:  # noqa: PLR0911 - one for each kind of thing
-    """Return the things of which any one would settle an undetermined leaf clause."""
+@dataclass(frozen=True)
+class _Need:
+    """Things that together settle a leaf clause.
+
+    Attributes
+    ----------
+    either_way
+        Whether they can settle it as a no too: a layer that is not complete only ever says yes.
+    """
+
+    names: frozenset[str]
+    either_way: bool = True
+
+
+def _needs_of(clause: Clause, run: Evaluation) -> tuple[_Need, ...]:  # noqa: PLR0911 - one for each kind of thing
+    """Return the ways to settle an undetermined leaf clause, each by itself."""
     node = clause.node
     if clause.children or isinstance(node, CategoryNode):
-        return frozenset()
-    causes = Cause(int(value.causes[0]))
-    if Cause.LOCATION_UNKNOWN in causes:
-        stated = {f"fact:{node.site_fact.name}"} if isinstance(node, SiteFactNode) else set()
-        return frozenset({"place"} | stated)
-    if Cause.MUNICIPALITY_UNCERTAIN in causes:
-        return frozenset({"municipality"})
-    if isinstance(node, SiteFactNode):
-        layer = node.site_fact.supported_by
-        missing = layer is not None and Cause.LAYER_MISSING in causes
-        return frozenset({f"fact:{node.site_fact.name}"} | ({f"layer:{layer.layer}"} if missing and layer else set()))
-    if isinstance(node, RatioNode):
-        return frozenset(f"fact:{name}" for name in (node.ratio.part, *node.ratio.whole))
+        return ()
+    causes = Cause(int(run.clause_values[clause.path].causes[0]))
     if isinstance(node, UndeterminedNode):
-        return (
-            frozenset(f"reading:{r}" for r in node.readings)
-            if node.undetermined.cause == "reading_open"
-            else frozenset()
-        )
+        opened = node.readings if node.undetermined.cause == "reading_open" else ()
+        return tuple(_Need(frozenset({f"reading:{reading}"})) for reading in opened)
+    if isinstance(node, RatioNode):
+        facts = {node.ratio.part, *node.ratio.whole}
+        return (_Need(frozenset(f"fact:{name}" for name in facts if not _is_stated(run, name))),)
+    if isinstance(node, SiteFactNode):
+        fact = node.site_fact
+        stated = (_Need(frozenset({f"fact:{fact.name}"})),)
+        return stated if fact.supported_by is None else stated + _from_layer(fact.supported_by.layer, causes, run)
+    if Cause.MUNICIPALITY_UNCERTAIN in causes:
+        return (_Need(frozenset({"municipality"})),)
     layer_id = _layer_of(clause)
     if layer_id is None:
-        return frozenset()
+        return (_Need(frozenset({"place"})),) if Cause.LOCATION_UNKNOWN in causes else ()
+    return _from_layer(layer_id, causes, run)
+
+
+def _from_layer(layer_id: str, causes: Cause, run: Evaluation) -> tuple[_Need, ...]:
+    """Return what a clause that looks at a layer waits for: the layer, the site's place, or a better position."""
+    names = set()
     if causes & (Cause.LAYER_MISSING | Cause.LAYER_UNUSABLE):
-        return frozenset({f"layer:{layer_id}"})
-    return frozenset({f"position:{layer_id}"}) if Cause.NEAR_LINE in causes else frozenset()
+        names.add(f"layer:{layer_id}")
+    if not run.leaves.sites.placed[0] and layer_id != "designations":
+        names.add("place")
+    if not names and Cause.NEAR_LINE in causes:
+        names.add(f"position:{layer_id}")
+    if not names:
+        return ()
+    complete = run.leaves.atlas.manifests[layer_id].complete
+    return (_Need(frozenset(names), either_way=complete),)
+
+
+def _is_stated(run: Evaluation, name: str) -> bool:
+    column = run.leaves.facts.get(name)
+    return column is not None and column[0] is not None
 
 
 def _layer_of(clause: Clause) -> str | None:
@@ -142,7 +172,7 @@ def _layer_of(clause: Clause) -> str | None:
 class _Trials:
     """Least and greatest outcome of every category in every trial."""
 
-    def __init__(self, run: Evaluation, keys: dict[str, frozenset[str]], trials: list[tuple[str, ...]]) -> None:
+    def __init__(self, run: Evaluation, keys: dict[str, tuple[_Need, ...]], trials: list[tuple[str, ...]]) -> None:
         self._run = run
         self._keys = keys
         self._n = len(trials)
@@ -174,16 +204,15 @@ class _Trials:
         if isinstance(node, AnyNode | AllNode):
             return self._joint(clause, strongest=isinstance(node, AnyNode))
         low = high = self._fixed[self._run.answers.get(clause.path, 0)]
-        names = self._keys.get(clause.path)
-        if names is None:
+        needs = self._keys.get(clause.path)
+        if needs is None:
             return low, high
         lower, higher = np.zeros((2, self._n), dtype=bool)
-        support = node.site_fact.supported_by if isinstance(node, SiteFactNode) else None
-        for name in names:
-            higher |= self._with[name]
-            # A layer that is not complete speaks for a fact and never against it.
-            if support is None or support.complete or name != f"layer:{support.layer}":
-                lower |= self._with[name]
+        for need in needs:
+            met = np.logical_and.reduce([self._with[name] for name in sorted(need.names)])
+            higher |= met
+            if need.either_way:
+                lower |= met
         return np.where(lower, self._fixed[-1], low), np.where(higher, self._fixed[1], high)
 
     def _joint(self, clause: Clause, *, strongest: bool) -> Pair:

@@ -26,8 +26,8 @@ WORDS = {1: "yes", 0: "undetermined", -1: "no"}
 
 
 def manifest_of(layer_id: str, *, accuracy_ft: float | None = 0.0, **changes: Any) -> Manifest:
-    """Return the shipped manifest with another accuracy and room for few features."""
-    update = {"accuracy_ft": accuracy_ft, "least_features": 1, **changes}
+    """Return the shipped manifest with another accuracy and room for few features or none."""
+    update = {"accuracy_ft": accuracy_ft, "least_features": 0, **changes}
     return load_manifests()[layer_id].model_copy(update=update)
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import shapely
 import yaml
 from drawn import draw, stations
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from grownj_geo.atlas import DEFAULT_AS_OF, Atlas, load_atlas
 from grownj_geo.coverage import CaseKind
 from grownj_geo.determination import OutcomeWord
 from grownj_geo.determine import Engine
-from grownj_geo.evaluate import ANSWER, LEANING
+from grownj_geo.values import ANSWER, LEANING
 from grownj_geo.facts import check_facts
 from grownj_geo.logic import Outcome
 from grownj_geo.rulebook import load_rulebook
@@ -24,6 +24,9 @@ from grownj_geo.site import Site
 from grownj_geo.units import to_lonlat, to_working
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grownj_geo.binding import Clause
     from grownj_geo.layer import Layer
 
 FOLDER = Path(__file__).parent / "rule_cases"
@@ -42,7 +45,11 @@ class Place(BaseModel):
 
 
 class Case(BaseModel):
-    """One question with its answer."""
+    """One question with its answer.
+
+    With `not_in_force` the node is expected to be out of force on the day, or of a reading that was not chosen: it
+    lets nobody in, and nothing is asked of it. Without, it must be evaluated.
+    """
 
     model_config = ConfigDict(extra="forbid")
     node: str
@@ -55,6 +62,13 @@ class Case(BaseModel):
     layers: dict[str, list[dict[str, Any]]] = Field(default_factory=dict)
     expect: OutcomeWord
     leans: OutcomeWord | None = None
+    not_in_force: bool = False
+
+    @model_validator(mode="after")
+    def _out_of_force_is_no(self) -> Case:
+        if self.not_in_force and (self.expect != "no" or self.kind not in {"negative", "boundary"}):
+            raise ValueError("a node that is not in force lets nobody in: a negative or boundary case with 'no'")
+        return self
 
 
 def load_cases() -> list[tuple[str, Case]]:
@@ -74,21 +88,42 @@ def _words(raw: dict[str, Any]) -> dict[str, Any]:
 
 
 def answer(case: Case) -> tuple[str, str | None]:
-    """Return the outcome of the case's node, and its lean where it is undetermined."""
+    """Return the outcome of the case's node, and its lean where it is undetermined.
+
+    Raises
+    ------
+    AssertionError
+        If the node was not evaluated and the case does not say so, or the other way round.
+    """
     book_id, path = case.node.split(":", 1)
     drawn = [_layer(name, rows) for name, rows in case.layers.items()]
     atlas = Atlas(as_of=case.as_of, layers=[*_shipped(), *drawn])
     run = Engine(atlas, load_rulebook(book_id), case.readings).run(_site(case))
+    out = _out_of_force(run.bound.by_path, path)
     values = run.clause_values.get(path)
-    if values is None:
-        # Not in force on the day, or of a reading that was not chosen: it lets nobody in.
+    if case.not_in_force:
+        assert out is not None, f"{case.node} is in force and chosen"
+        assert values is None, f"{case.node} was evaluated, although {out}"
         return "no", None
+    assert values is not None, f"{case.node} was not evaluated: {out}"
     outcomes = values.outcomes
     if run.bound.by_path[path].in_force == "unsure":
         # Only perhaps in force on the day: a yes of such a clause decides nothing.
         outcomes = outcomes.clip(max=0)
     now, lean = int(outcomes[ANSWER, 0]), int(outcomes[LEANING, 0])
     return Outcome.of(now).value, Outcome.of(lean).value if now == 0 and lean else None
+
+
+def _out_of_force(clauses: Mapping[str, Clause], path: str) -> str | None:
+    """Return which clause on the way to a node does not count, and why; None where the node is asked."""
+    steps = path.split(".")
+    for end in range(1, len(steps) + 1):
+        clause = clauses[".".join(steps[:end])]
+        if clause.in_force == "no":
+            return f"{clause.path} is not in force on the day"
+        if not clause.chosen:
+            return f"{clause.path} belongs to a reading that was not chosen"
+    return None
 
 
 @lru_cache(maxsize=1)

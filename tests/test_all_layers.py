@@ -15,7 +15,7 @@ from drawn import around, draw
 
 from grownj_geo.atlas import Atlas
 from grownj_geo.determine import Engine
-from grownj_geo.evaluate import ANSWER
+from grownj_geo.values import ANSWER
 from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.manifest import load_manifests
 from grownj_geo.nodes import CategoryNode, UndeterminedNode, asked_categories, children_of
@@ -26,7 +26,7 @@ from grownj_geo.units import to_working
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from grownj_geo.evaluate import BoundRulebook, Clause
+    from grownj_geo.binding import BoundRulebook, Clause
     from grownj_geo.layer import Layer
     from grownj_geo.nodes import Node
     from grownj_geo.site import FactValue

@@ -236,7 +236,7 @@ def test_a_layer_nobody_described() -> None:
 
 
 def test_layers_are_missing_loaded_or_unusable(tmp_path: Path) -> None:
-    ground = draw("planning_areas", [(square(0, 0, 10), {"SPDETAIL": "FRINGE"})])
+    ground = draw("planning_areas", [(square(500_000, 500_000, 10), {"SPDETAIL": "FRINGE"})])
     atlas = Atlas(folder=tmp_path, layers=[ground])
     assert [atlas.state(i).status for i in ("planning_areas", "highlands_region", "designations")] == [
         "loaded",

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from grownj_geo import cli, cli_site, coverage
 from grownj_geo.atlas import DEFAULT_AS_OF, Atlas, load_atlas
-from grownj_geo.evaluate import bind
+from grownj_geo.binding import bind
 from grownj_geo.explain import Explanation
 from grownj_geo.facts import load_facts
 from grownj_geo.readings import load_readings, resolve_readings

@@ -15,7 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grownj_geo.atlas import Atlas
-from grownj_geo.evaluate import Evaluation, Values, bind, day_reached
+from grownj_geo.binding import bind, day_reached
+from grownj_geo.evaluate import Evaluation
+from grownj_geo.values import Values
 from grownj_geo.leaves import Leaves
 from grownj_geo.observe import SiteTable
 from grownj_geo.readings import resolve_readings

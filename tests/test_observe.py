@@ -13,7 +13,8 @@ from drawn import CAMDEN, around, draw, points, site, square, stations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grownj_geo.evaluate import Evaluation, bind
+from grownj_geo.binding import bind
+from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
 from grownj_geo.observe import Coverage, SiteTable, measure_coverage, measure_distance
 from grownj_geo.readings import resolve_readings

@@ -1,69 +1,18 @@
-"""The rulebook format refuses what it does not know, names the place, and the shipped rulebook follows it."""
+"""The rulebook format refuses what it does not know, and names the place."""
 
 from __future__ import annotations
 
 from copy import deepcopy
 from datetime import date
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import yaml
 
+from grownj_geo import rulecheck
+from grownj_geo.atlas import load_atlas
 from grownj_geo.errors import RulebookError
-from grownj_geo.rulebook import Rulebook, load_rulebook, read_rulebook
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-# The terms of ../shared/model/areas.md, section by section.
-SECTIONS = {
-    2: ["southern_eight", "urban_aid", "sda_municipality", "garden_state_growth_zone", "growth_zone_city",
-        "mrera_growth_zone", "tourism_district_growth_zone", "atlantic_city_tourism_district",
-        "urban_transit_hub_municipality"],
-    3: ["aviation_district"],
-    4: ["port_district", "port_ground", "port_of_new_york_district", "south_jersey_port"],
-    5: ["qualified_incentive_area", "qia_ground_apart", "highlands_preservation"],
-    6: ["distressed_municipality", "local_finance_board_supervision", "serious_fiscal_distress"],
-    7: ["major_rail_station_municipality"],
-    8: ["deep_poverty_pocket"],
-    9: ["priority_area", "priority_ground"],
-    10: ["other_eligible_area"],
-    12: ["transit_oriented_development", "transit_bonus"],
-    13: ["highlands_receiving_area", "highlands_receiving_ground"],
-    14: ["disaster_recovery_project"],
-    15: ["qualified_incubator_facility"],
-    16: ["tourism_destination_project", "existing_tourism_project_ground"],
-    17: ["urban_transit_hub"],
-    18: ["mega_1_area", "mega_2_area", "mega_3_area", "mega_4_area", "mega_5_area", "mega_project"],
-    19: ["qualified_business_facility"],
-    20: ["reduced_minimums"],
-    21: ["port_district_with_container_terminal", "revitalization_index_2007"],
-}  # fmt: skip
-# Figures of section 1 of the same file.
-FIGURES = {
-    "tod_radius": 0.5,
-    "tod_radius_growth_zone": 1,
-    "port_terminal_radius": 15,
-    "aviation_radius": 1,
-    "poverty_level": 20,
-    "rail_lines": 6,
-    "vacant_sqft": 400_000,
-    "vacant_months": 12,
-    "incubator_sqft": 50_000,
-    "incubator_share": 50,
-    "retail_sqft": 150_000,
-    "grocery_share": 50,
-    "hub_radius": 0.5,
-    "hub_radius_mrera": 1,
-    "hub_land_share": 0.5,
-    "freight_entrance_feet": 5280,
-    "mega_capital": 20_000_000,
-    "mega_capital_hub": 50_000_000,
-    "mega_jobs": 250,
-    "mega_jobs_alone": 1000,
-    "mega_jobs_south": 150,
-}
+from grownj_geo.rulebook import Rulebook, read_rulebook
 
 
 def _raw(rule: Any, **changes: Any) -> dict[str, Any]:
@@ -73,6 +22,8 @@ def _raw(rule: Any, **changes: Any) -> dict[str, Any]:
         "space": {"label": "space", "unit": "sqft", "values": [figure | {"value": 50_000}]},
         "half": {"label": "half", "unit": "share", "values": [figure | {"value": 0.5}]},
         "south": {"label": "south", "unit": "counties", "values": [figure | {"value": ["Camden"]}]},
+        "tenth": {"label": "tenth", "unit": "percent", "values": [figure | {"value": 10}]},
+        "six": {"label": "six", "unit": "count", "values": [figure | {"value": 6}]},
     }
     category = {"label": "l", "citation": "18.2", "summary": "s"}
     raw = {
@@ -159,6 +110,121 @@ REFUSED = {
     ),
     "a list that is a county": ({"county_in": "near"}, "area: the parameter near is in mile; expected counties"),
     "a code that is none": ({"municipality_in": ["408"]}, "area > rule > municipality_in"),
+    "siblings of one id": (
+        {"any": [FACT | {"id": "x"}, {"id": "y", "all": [FACT | {"id": "z"}, {"category": "other", "id": "z"}]}]},
+        "area > y: two clauses here have the id 'z'",
+    ),
+    "inside of points": ({"inside": STATION}, "area: the layer transit_stations has points; expected polygons"),
+    "inside of lines": ({"inside": {"layer": "freight_rail"}}, "area: the layer freight_rail has lines"),
+    "overlaps of points": ({"any": [{"overlaps": STATION}]}, "area > 1: .*transit_stations has points"),
+    "inside of a table": (
+        {"inside": {"layer": "designations"}},
+        "area: the layer designations has rows without a shape; expected polygons",
+    ),
+    "within of lines": (
+        {"within": {"layer": "freight_rail", "radius": "near"}},
+        "area: the layer freight_rail has lines; expected polygons or points",
+    ),
+    "within of a table": ({"within": {"layer": "designations", "radius": "near"}}, "expected polygons or points"),
+    "a share over polygons": (
+        {"share_over": {"layer": "planning_areas", "radius": "near", "share": "half"}},
+        "area: the layer planning_areas has polygons; expected points",
+    ),
+    "nearest to polygons": (
+        {"within": STATION | {"radius": "near", "nearest": {"n": 2, "layer": "planning_areas"}}},
+        "area: the layer planning_areas has polygons; expected points",
+    ),
+    "polygons nearest to points": (
+        {"within": {"layer": "planning_areas", "radius": "near", "nearest": STATION | {"n": 2}}},
+        "area: the layer planning_areas has polygons; expected points",
+    ),
+    "a fact supported by points": (
+        {"site_fact": {"name": "structure_exists", "is": True, "supported_by": STATION}},
+        "area: the layer transit_stations has points; expected polygons",
+    ),
+    "a feature without municipality": (
+        {"contains_feature": {"layer": "planning_areas"}},
+        "area: the layer planning_areas has no mun_code",
+    ),
+    "features of a table": ({"contains_feature": {"layer": "designations"}}, "area: .*rows without a shape"),
+    "what holds at a polygon": (
+        {"contains_feature": {"layer": "urban_enterprise_zones", "at_feature": "other"}},
+        "area: the layer urban_enterprise_zones has polygons; expected points",
+    ),
+    "a least figure within": (
+        {"within": STATION | {"radius": "near", "at_least": {"njt_rail_lines_n": "six"}}},
+        "area: at_least has no effect here",
+    ),
+    "a least figure of a share": (
+        {"share_over": STATION | {"radius": "near", "share": "half", "at_least": {"njt_rail_lines_n": "six"}}},
+        "area: at_least has no effect here",
+    ),
+    "a least figure of the nearest": (
+        {"within": STATION | {"radius": "near",
+                              "nearest": STATION | {"n": 1, "at_least": {"njt_rail_lines_n": "six"}}}},
+        "area: at_least has no effect here",
+    ),
+    "a least figure of what is contained": (
+        {"contains_feature": STATION | {"at_least": {"njt_rail_lines_n": "six"}}},
+        "area: at_least has no effect here; write count",
+    ),
+    "a least figure of what supports": (
+        {"site_fact": {"name": "structure_exists", "is": True,
+                       "supported_by": {"layer": "census_tract_poverty", "at_least": {"poverty_rate": "tenth"}}}},
+        "area: at_least has no effect here",
+    ),
+    "no value to select": (
+        {"inside": {"layer": "planning_areas", "where": {"planning_area": []}}},
+        "area: where > planning_area has no value",
+    ),
+    "a blank value to select": (
+        {"inside": {"layer": "south_jersey_port_terminals", "where": {"id": ["salem", " "]}}},
+        "area: where > id has no value",
+    ),
+    "no option to choose": ({"any": [FACT | {"when": {"A11": []}}]}, "area > 1: when names no option of A11"),
+    "a day for a yes": ({"site_fact": {"name": "structure_exists", "before": date(2016, 1, 1)}},
+                        "area: the fact structure_exists is yes or no; before does not compare that"),
+    "a day for a number": ({"site_fact": {"name": "full_time_jobs", "after": date(2016, 1, 1)}},
+                           "area: the fact full_time_jobs is a number of jobs.*; after does not compare that"),
+    "the day for a choice": ({"site_fact": {"name": "industry", "on_or_before_as_of": True}},
+                             "area: the fact industry is one of .*; on_or_before_as_of does not compare that"),
+    "a figure for a yes": ({"site_fact": {"name": "structure_exists", "at_least": "six"}},
+                           "area: the fact structure_exists is yes or no; at_least does not compare that"),
+    "a figure for a date": ({"site_fact": {"name": "application_date", "at_most": "six"}},
+                            "area: the fact application_date is a date.*; at_most does not compare that"),
+    "a figure for a choice": ({"site_fact": {"name": "industry", "more_than": "six"}}, "more_than does not compare"),
+    "is for a number": ({"site_fact": {"name": "full_time_jobs", "is": "250"}},
+                        "area: the fact full_time_jobs is a number of jobs.*; is does not compare that"),
+    "is for a date": ({"site_fact": {"name": "application_date", "is": "2016-07-01"}}, "; is does not compare that"),
+    "is without a value": ({"site_fact": {"name": "industry", "is": []}}, "area: is names no value"),
+    "a ratio of dates": (
+        {"ratio": {"part": "application_date", "whole": ["net_taxable_value_2006"], "at_least": "half"}},
+        "area: the fact application_date is a date.*; expected a number",
+    ),
+    "a ratio of two units": (
+        {"ratio": {"part": "full_time_jobs", "whole": ["net_taxable_value_2006"], "at_least": "half"}},
+        "area: the facts are in dollars and jobs; use one unit",
+    ),
+    "a municipality of a 22nd county": ({"municipality_in": ["0408", "2201"]}, "area: there is no municipality '2201'"),
+    "a municipality of no county": ({"any": [{"municipality_in": ["0001"]}]}, "area > 1: .* '0001'"),
+    "a county for a municipality": ({"municipality_in": ["0400"]}, "area: there is no municipality '0400'"),
+    "a blank label": ({"any": [FACT | {"label": " "}]}, "area > 1: the label is blank"),
+    "a blank citation": ({"any": [FACT | {"citation": ""}]}, "area > 1: the citation is blank"),
+    "a blank why": ({"undetermined": {"why": " "}}, "area: why is blank"),
+    "a blank assumption": (
+        {"site_fact": {"name": "lfb_supervision", "is": True,
+                       "assume": {"value": False, "reading": "A25", "option": "assume_none", "words": ""}}},
+        "area: the words of assume are blank",
+    ),
+    "until before from": ({"any": [FACT | {"from": date(2016, 2, 2), "until": date(2016, 2, 1)}]},
+                          "area > 1: until does not come after from"),
+    "until on from": ({"any": [FACT | {"from": date(2016, 2, 2), "until": date(2016, 2, 2)}]},
+                      "area > 1: until does not come after from"),
+    "until in the span of from": (
+        {"any": [FACT | {"from": {"earliest": date(2016, 2, 2), "latest": date(2016, 2, 9)},
+                         "until": date(2016, 2, 5)}]},
+        "area > 1: until does not come after from",
+    ),
     "a circle of one": ({"any": [FACT, {"category": "area"}]}, "circle: area > area"),
 }  # fmt: skip
 
@@ -183,6 +249,15 @@ def _changed(*path: Any, to: Any = None) -> dict[str, Any]:
     return raw
 
 
+def _periods(*days: tuple[str, str]) -> list[dict[str, Any]]:
+    return [{"from": start, "until": end, "seen": True, "words": "w"} for start, end in days]
+
+
+def _tiers(*lines: tuple[str, int, bool]) -> list[dict[str, Any]]:
+    plain = {"label": "l", "category": "other", "citation": "c", "status": "confirmed"}
+    return [plain | {"id": id_, "dollars": dollars, "project": project} for id_, dollars, project in lines]
+
+
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
@@ -196,6 +271,41 @@ def _changed(*path: Any, to: Any = None) -> dict[str, Any]:
         (_changed("categories", 0, "id", to="Area 1"), "Area 1 > id"),
         (_changed("categories", 0, "kind", to="zone"), "area > kind"),
         (_changed("categories", to=[]), "categories"),
+        (_changed("categories", 0, "label", to=" "), "area > label: this is blank"),
+        (_changed("categories", 0, "citation", to="  "), "area > citation: this is blank"),
+        (_changed("parameters", "near", "values", 0, "citation", to=" "), "near > values > 0 > citation: this is"),
+        (_changed("parameters", "near", "label", to=""), "parameters > near > label: this is blank"),
+        (_changed("title", to=""), "title: this is blank"),
+        (_changed("outside_days", to=" "), "outside_days: this is blank"),
+        (_changed("parameters", "near", "values", 0, "value", to=["Camden"]),
+         "parameters > near > 2013-09-18: this is a list; expected one figure in mile"),
+        (_changed("parameters", "near", "values", 0, "value", to=True), "near > values > 0 > value.*yes or no"),
+        (_changed("parameters", "near", "values", 0, "value", to=-1), "near > values > 0 > value"),
+        (_changed("parameters", "half", "values", 0, "value", to=-0.5), "half > values > 0 > value"),
+        (_changed("parameters", "half", "values", 0, "value", to=50),
+         "parameters > half > 2013-09-18: 50 is too much; a share is at most 1"),
+        (_changed("parameters", "tenth", "values", 0, "value", to=100.5),
+         "parameters > tenth > 2013-09-18: 100.5 is too much; a percent is at most 100"),
+        (_changed("parameters", "south", "values", 0, "value", to=4),
+         "parameters > south > 2013-09-18: the unit is counties; expected a list"),
+        (_changed("parameters", "south", "values", 0, "value", to=[]), "south > 2013-09-18: the unit is counties"),
+        (_changed("parameters", "south", "values", 0, "value", to=["Camden", "Cape Mai"]),
+         "parameters > south > 2013-09-18: there is no county 'Cape Mai'.*'Cape May'"),
+        (_changed("parameters", "south", "values", 0, "value", to=["Camden", "Camden"]), "Camden is given twice"),
+        (_changed("parameters", "near", "values", 0, "from", to=date(2013, 9, 19)),
+         "parameters > near: its first value begins on 2013-09-19, after the rulebook's first_day, 2013-09-18"),
+        (_changed("parameters", "near", "values", to=_raw({})["parameters"]["near"]["values"] * 2),
+         "parameters > near: two values begin on 2013-09-18"),
+        (_changed("last_day", to=date(2013, 9, 17)), "last_day: 2013-09-17 comes before first_day"),
+        (_changed("wording", to=_periods(("2013-09-18", "2013-09-18"))), "wording > 1: until, 2013-09-18, does not"),
+        (_changed("wording", to=_periods(("2013-09-18", "2015-01-20"), ("2015-01-19", "2019-07-02"))),
+         "wording > 2: it begins on 2015-01-19, before the one above ends"),
+        (_changed("wording", to=_periods(("2015-01-20", "2019-07-02"), ("2013-09-18", "2015-01-20"))),
+         "wording > 2: it begins on 2013-09-18, before the one above ends"),
+        (_changed("tiers", to=_tiers(("a", 3000, False), ("b", 4000, False))), "tiers > b: it stands below a"),
+        (_changed("tiers", to=_tiers(("a", 3000, True), ("b", 3000, False))), "tiers > b: it stands below a"),
+        (_changed("tiers", to=_tiers(("a", 3000, False), ("a", 2000, False))), "tiers > a: the id is used by more"),
+        (_changed("tiers", to=_tiers(("a", -1, False))), "tiers > a > dollars"),
         (_changed("format", to=2), "format"),
         (_changed("first_day"), "first_day"),
         (_changed("colour", to="red"), "colour"),
@@ -238,79 +348,31 @@ def test_every_problem_is_named_at_once() -> None:
     assert all(word in str(caught.value) for word in ("'nope'", "'nowhere'", "'x'"))
 
 
-# -- the shipped one -----------------------------------------------------------------------------------
+def test_what_borders_on_a_refusal_is_read() -> None:
+    span = {"earliest": date(2016, 2, 2), "latest": date(2016, 2, 9)}
+    rule = {
+        "any": [
+            FACT | {"id": "x", "from": span, "until": date(2016, 2, 10)},
+            FACT | {"id": "y", "from": date(2016, 2, 9), "until": date(2016, 2, 10)},
+            {"id": "z", "all": [FACT | {"id": "x"}]},
+            {"within": {"layer": "planning_areas", "radius": "near"}},
+            {"within": STATION | {"radius": "near"}},
+            {"contains_feature": {"layer": "urban_enterprise_zones"}},
+            {"contains_feature": {"layer": "municipalities"}},
+            {"municipality_in": ["0101", "2123"]},
+            {"site_fact": {"name": "application_date", "after": span}},
+        ]
+    }
+    raw = _raw(rule, wording=_periods(("2013-09-18", "2015-01-20"), ("2015-01-20", "2019-07-02")))
+    raw["tiers"] = _tiers(("a", 5000, False), ("b", 5000, True), ("c", 0, False))
+    raw["parameters"]["half"]["values"][0]["value"] = 1
+    raw["parameters"]["tenth"]["values"][0]["value"] = 100
+    raw["parameters"]["near"]["values"].append(raw["parameters"]["near"]["values"][0] | {"from": date(2018, 1, 1)})
+    assert _read(raw).tiers[1].project
 
 
-@cache
-def _shipped() -> Rulebook:
-    return load_rulebook("grow-nj")
-
-
-def test_a_rulebook_that_does_not_ship() -> None:
-    with pytest.raises(RulebookError, match="no shipped rulebook 'grow-ny'"):
-        load_rulebook("grow-ny")
-
-
-@pytest.mark.parametrize("section", SECTIONS)
-def test_every_term_of_the_model_has_its_category(section: int) -> None:
-    ids = {c.id for c in _shipped().categories}
-    assert set(SECTIONS[section]) <= ids
-
-
-@pytest.mark.parametrize("name", FIGURES)
-def test_the_figures_of_the_regulation(name: str) -> None:
-    value = _shipped().parameters[name].at(date(2017, 4, 17))
-    assert value.value == FIGURES[name]
-    assert value.status == "confirmed"
-
-
-def test_the_eight_counties() -> None:
-    eight = {"Atlantic", "Burlington", "Camden", "Cape May", "Cumberland", "Gloucester", "Ocean", "Salem"}
-    assert set(_shipped().parameters["southern_eight_counties"].at(date(2017, 4, 17)).value) == eight  # type: ignore[arg-type]
-
-
-def _citations(value: Any, place: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for key, inner in value.items():
-            if key == "citation":
-                yield place, inner
-            yield from _citations(inner, f"{place}/{value.get('id', key)}")
-    elif isinstance(value, list | tuple):
-        for inner in value:
-            yield from _citations(inner, place)
-
-
-def test_every_citation_says_something() -> None:
-    found = list(_citations(_shipped().model_dump(by_alias=True, exclude_none=True)))
-    assert len(found) > 60
-    assert [place for place, words in found if not str(words).strip()] == []
-    laws = ("N.J.A.C. 19:31-18", "P.L.", "C.34:1B-20", "Compact of 1921", "A1178", "N.J.S.A.")
-    assert [place for place, words in found if not any(law in str(words) for law in laws)] == []
-
-
-def test_the_tiers_in_order() -> None:
-    assert [(t.id, t.dollars, t.project) for t in _shipped().tiers] == [
-        ("top", 5000, False),
-        ("mega", 5000, True),
-        ("distressed", 4000, False),
-        ("priority", 3000, False),
-        ("other", 500, False),
-    ]
-
-
-@pytest.mark.parametrize(
-    ("day", "fits"),
-    [("2013-09-17", False), ("2013-09-18", True), ("2017-04-17", True), ("2019-07-01", True), ("2019-07-02", False)],
-)
-def test_the_days_that_it_covers(day: str, fits: bool) -> None:  # noqa: FBT001
-    if fits:
-        _shipped().check_day(date.fromisoformat(day))
-        assert sum(p.from_ <= date.fromisoformat(day) < p.until for p in _shipped().wording) == 1
-    else:
-        with pytest.raises(RulebookError, match="outside what the rulebook grow-nj covers"):
-            _shipped().check_day(date.fromisoformat(day))
-
-
-def test_a_category_that_is_none() -> None:
-    with pytest.raises(RulebookError, match=r"no category 'port_distrct'.*port_district"):
-        _shipped().category("port_distrct")
+def test_the_counties_are_those_of_the_map_in_the_order_of_their_codes() -> None:
+    layer = load_atlas().layer("counties")
+    assert layer is not None
+    codes = {layer.value("county_code", i): layer.value("county", i) for i in range(21)}
+    assert tuple(codes[f"{n:02}"] for n in range(1, 22)) == rulecheck._COUNTIES  # noqa: SLF001
