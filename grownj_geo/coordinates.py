@@ -26,6 +26,7 @@ __all__ = ["Coordinates", "parse_coordinates", "plain_text"]
 _FT_PER_DEGREE = 364_000.0
 _PARTS = ("deg", "min", "sec")
 _ROUNDING_NOTE_FT = 40.0
+_LONGEST = 300
 _EXPECTED = (
     'Expected latitude and longitude in degrees, as in "40.7344,-74.1641", '
     '"40 44 03.8 N 74 09 50.8 W" or "40°44\'03.8\\"N 74°09\'50.8\\"W".'
@@ -50,7 +51,7 @@ _COMMA_PAIR = re.compile(
     r"(?P<b>[^0-9,;]*[+-]?[0-9]{1,3},[0-9]+[^0-9,;]*)"
 )
 _ELEVATION = re.compile(
-    r"[\s,;]+(?:ELEVATION|ELEV|ELE|ALTITUDE|ALT|HEIGHT|Z)\.?\s*[:=]?\s*"
+    r"(?<![\s,;])[\s,;]+(?:ELEVATION|ELEV|ELE|ALTITUDE|ALT|HEIGHT|Z)\.?\s*[:=]?\s*"
     r"[+-]?[0-9.]+\s*(?:METRES|METERS|FEET|FT|M)?$"
 )
 _NOT_A_NUMBER = re.compile(r"(?<![A-Z])(?:NAN|INF|INFINITY|NULL|NONE)(?![A-Z])")
@@ -379,6 +380,11 @@ def parse_coordinates(text: str, *, crs: str | None = None) -> Coordinates:
     plain = plain_text(text)
     if not plain:
         raise SiteError(f"Coordinates were read as {text!r}, which is empty. {_EXPECTED}")
+    if len(plain) > _LONGEST:
+        raise SiteError(
+            f"Coordinates were read as {text[:_LONGEST]!r} and so on: {len(plain):,} characters are too many for one "
+            f"place. {_EXPECTED}"
+        )
     if _NOT_A_NUMBER.search(plain.upper()):
         raise SiteError(f"Coordinates were read as {text!r}, which holds something that is not a number. {_EXPECTED}")
     system = "EPSG:4269" if crs is None else parse_crs(crs)

@@ -190,7 +190,7 @@ def _check_places(layer: Layer) -> None:
     if not inside.all():
         row = int(np.argmin(inside))
         box = ", ".join(f"{v:.10g}" for v in bounds[row])
-        degrees = bool(np.abs(bounds).max() <= _FULL_CIRCLE)
+        degrees = bool(np.abs(bounds[row]).max() <= _FULL_CIRCLE)
         looks = "its coordinates look like degrees" if degrees else "it lies outside New Jersey"
         raise _fail(
             layer,

@@ -42,7 +42,10 @@ _WKT = re.compile(
     r"GEOMETRYCOLLECTION|LINEARRING|CIRCULARSTRING|CURVEPOLYGON|TRIANGLE|TIN)\s*(?:ZM|Z|M)?\s*(?:\(|EMPTY)",
     re.IGNORECASE,
 )
-_COORDINATE_LIKE = re.compile(r"[^A-Z]*|.*(?:[0-9].*[NSEW]\b|\bLAT|\bLON|\bNAN\b|\bINF).*", re.IGNORECASE | re.DOTALL)
+_COORDINATE_WORD = re.compile(r"\bLAT|\bLON|\bNAN\b|\bINF", re.IGNORECASE)
+_HEMISPHERE = re.compile(r"[NSEW]\b", re.IGNORECASE)
+_MAX_TYPED = 10_000
+_MAX_WKT = 5_000_000
 _HELP = (
     "An address cannot be looked up in this version. Give coordinates (40.7344,-74.1641), a parcel number "
     '(0408_81_1), a GeoJSON file or WKT; or --municipality "Camden City" where only the municipality is known'
@@ -74,7 +77,7 @@ def _geojson(text: str, source: str, crs: str | None, directory: MunicipalDirect
     document = parse_geojson(text, source)
     system, notes = agreed_crs(crs, member_crs(document, source), source)
     found = gather(document, source)
-    geometry, more = _assemble(found, source, system)
+    geometry, more = _assembled(found, source, system)
     pins, decides, pin_notes = _pins_of(found.pins, directory)
     return _Place(located_by, geometry, pins, decides, (*notes, *more, *pin_notes))
 
@@ -83,7 +86,7 @@ def _pins_of(
     typed: Sequence[str | None], directory: MunicipalDirectory
 ) -> tuple[tuple[Pin, ...], bool, tuple[str, ...]]:
     """Return the parcels named by features, whether they settle the municipality, and notes."""
-    pins: list[Pin] = []
+    pins: dict[Pin, None] = {}
     notes: list[str] = []
     complete = True
     for text in typed:
@@ -96,7 +99,7 @@ def _pins_of(
             complete = False
             notes.append(f"A feature's PAMS_PIN was not used. {error}")
         else:
-            pins.extend(p for p in read if p not in pins)
+            pins.update(dict.fromkeys(read))
     if not pins:
         return (), False, tuple(notes)
     listed = ", ".join(map(str, pins))
@@ -110,7 +113,7 @@ def _pins_of(
     if len(codes) > 1:
         named = "; ".join(directory.names[c][0] for c in sorted(codes))
         return tuple(pins), False, (*notes, f"The parcels ({listed}) are in several municipalities: {named}.")
-    name = directory.names[pins[0].mun_code][0]
+    name = directory.names[codes.pop()][0]
     return tuple(pins), True, (*notes, f"The municipality, {name}, was taken from PAMS_PIN ({listed}).")
 
 
@@ -178,6 +181,15 @@ def _assemble(found: Shapes, source: str, crs: str) -> tuple[shapely.Geometry, t
     return geometry, tuple(notes)
 
 
+def _assembled(found: Shapes, source: str, crs: str) -> tuple[shapely.Geometry, tuple[str, ...]]:
+    try:
+        return _assemble(found, source, crs)
+    except SiteError:
+        raise
+    except ValueError as error:
+        refuse(source, f"its outline is too long: {error}", "Expected one site; simplify its outline in a GIS")
+
+
 def _wkt(text: str, crs: str | None) -> _Place:
     head = _WKT.match(text)
     source = f"The WKT was read as {text[:80]!r}"
@@ -201,7 +213,7 @@ def _wkt(text: str, crs: str | None) -> _Place:
     found = Shapes(has_z=int(shapely.get_coordinate_dimension(shape)) > 2)  # noqa: PLR2004 - x and y
     (found.points if shape.geom_type == "Point" else found.polygons).append(shapely.force_2d(shape))
     system, notes = agreed_crs(crs, parse_crs(head["srid"]) if head["srid"] else None, source)
-    geometry, more = _assemble(found, source, system)
+    geometry, more = _assembled(found, source, system)
     return _Place("WKT", geometry, notes=(*notes, *more))
 
 
@@ -248,15 +260,36 @@ def _refuse_crs(crs: str | None, what: str) -> None:
         )
 
 
+def _coordinate_like(plain: str) -> bool:
+    """Return whether text without letters, or with the letters and words of coordinates."""
+    if not re.search("[A-Z]", plain, re.IGNORECASE) or _COORDINATE_WORD.search(plain):
+        return True
+    digit = re.search("[0-9]", plain)
+    return digit is not None and _HEMISPHERE.search(plain, digit.end()) is not None
+
+
+def _check_length(text: str | None, what: str, expected: str) -> None:
+    if text is not None and len(text) > _MAX_TYPED:
+        refuse(
+            f"{what} was read as {text[:80]!r} and so on",
+            f"it is {len(text):,} characters long; at most {_MAX_TYPED:,} are read",
+            expected,
+        )
+
+
 def _place(text: str, crs: str | None, directory: MunicipalDirectory) -> _Place:  # noqa: C901 - by form
-    plain = plain_text(text)
+    text = text.strip()
+    plain = plain_text(text[:_MAX_TYPED])
     if plain.startswith("{"):
         if len(text) > MAX_BYTES:
             refuse("The GeoJSON text", "it is larger than 50 MB", "Expected one site; give only its features")
         return _geojson(text.strip("\ufeff \t\r\n"), "The GeoJSON text", crs, directory, "GeoJSON text")
     _refuse_virtual(plain)
     if _WKT.match(plain):
-        return _wkt(plain, crs)
+        if len(text) > _MAX_WKT:
+            refuse("The WKT", "it is larger than 5 MB", "Expected one site; give a simpler outline, or a GeoJSON file")
+        return _wkt(plain_text(text), crs)
+    _check_length(text, "The site", "Expected one place; give a long outline as GeoJSON or WKT")
     raw = text.strip()
     if plain.lower().endswith((".geojson", ".json")):
         return _file_place(raw if _is_file(raw) else plain, crs, directory)
@@ -270,7 +303,7 @@ def _place(text: str, crs: str | None, directory: MunicipalDirectory) -> _Place:
         pins, notes = parse_pins(plain, directory)
         _refuse_crs(crs, "a parcel number")
         return _Place("parcel number (PAMS_PIN)", None, pins, notes=notes)
-    if not _COORDINATE_LIKE.fullmatch(plain):
+    if not _coordinate_like(plain):
         refuse(f"The site was read as {text[:80]!r}", "that is no place that can be read", _HELP)
     try:
         at = parse_coordinates(text, crs=crs)
@@ -373,7 +406,10 @@ def locate(
     >>> locate("40.7344, -74.1641", directory=directory).located_by
     'coordinates, latitude first'
     """
-    if plain_text(text):
+    _check_length(pin, "The parcel number", "Expected the parcels of one site; give fewer, or the site's outline")
+    _check_length(municipality, "The municipality", 'Expected a name or a code, as in "Camden City" or "0408"')
+    empty = not (text.strip() and plain_text(text[:_MAX_TYPED]))
+    if not empty:
         place = _place(text, crs, directory)
     elif pin is not None:
         _refuse_crs(crs, "a parcel number")
@@ -383,7 +419,7 @@ def locate(
         place = _Place("municipality as stated")
     else:
         refuse(f"The site was read as {text!r}, which is empty", "there is nothing to check", _HELP)
-    typed = text if plain_text(text) else (pin or municipality or "")
+    typed = (pin or municipality or "") if empty else text
     return _site(typed, place, uncertainty_ft=uncertainty_ft, pin=pin, municipality=municipality, directory=directory)
 
 

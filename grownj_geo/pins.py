@@ -176,7 +176,7 @@ def parse_pins(text: str, directory: MunicipalDirectory) -> tuple[tuple[Pin, ...
         For text that is not parcel numbers, an unknown municipality, or several municipalities.
     """
     notes: list[str] = []
-    pins: list[Pin] = []
+    pins: dict[Pin, None] = {}
     for raw in _pieces(plain_text(text)):
         piece = raw.strip("'\"")
         if piece != raw:
@@ -198,7 +198,7 @@ def parse_pins(text: str, directory: MunicipalDirectory) -> tuple[tuple[Pin, ...
         if pin in pins:
             notes.append(f"{pin} was named twice and counts once.")
         else:
-            pins.append(pin)
+            pins[pin] = None
     if not pins:
         raise SiteError(f"The parcel number was read as {text!r}, which is empty. {_EXPECTED}.")
     codes = list(dict.fromkeys(p.mun_code for p in pins))
@@ -234,11 +234,18 @@ def _split_county(text: str, counties: Iterable[str]) -> tuple[str, str | None]:
     """Split ``"Washington Twp (Morris)"`` into name and county."""
     known = {"".join(_words(c)): c for c in counties}
     bare = re.sub(r"[\s,]+(?:N\.?J\.?|New Jersey)[\s.]*$", "", plain_text(text), flags=re.IGNORECASE)
-    name, separator, rest = (s.strip() for s in re.sub(r"[()]", ",", bare).partition(","))
-    rest = rest.strip(", ")
-    if separator and rest and name:
-        key = "".join(w for w in _words(rest) if w not in {"county", "co", "of"})
-        if key not in known:
+    name, *parts = (p.strip() for p in re.sub(r"[()]", ",", bare).split(","))
+    parts = [p for p in parts if p]
+    if parts and name:
+        keys = ["".join(w for w in _words(part) if w not in {"county", "co", "of"}) for part in parts]
+        key, rest = keys[-1], ", ".join(parts)
+        if key in known and len(set(keys)) > 1:
+            between = ", ".join(part for part, k in zip(parts, keys, strict=True) if k != key)
+            raise SiteError(
+                f"The municipality was read as {text!r}, and {between!r} stands between its name and its county. "
+                f'Expected a name and a county; leave {between!r} out, as in "{name}, {known[key]}".'
+            )
+        if key not in known or len(set(keys)) > 1:
             raise SiteError(
                 f"The municipality was read as {text!r}, and {rest!r} is not a county of New Jersey. "
                 'Expected a name, or a name and a county, as in "Washington Township, Morris".'

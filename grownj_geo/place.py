@@ -13,7 +13,7 @@ import shapely
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
     from datetime import date
 
     from numpy.typing import NDArray
@@ -340,9 +340,17 @@ def _place_polygon(layer: Layer, features: NDArray[np.int64], site: shapely.Geom
     return _perhaps_nowhere(layer, features, found, site, slack) if slack > accuracy else found
 
 
-def _reaches_beyond(part: shapely.Geometry, areas: Iterable[shapely.Geometry], limit_ft: float) -> bool:
+def _reaches_beyond(part: shapely.Geometry, areas: Sequence[shapely.Geometry], limit_ft: float) -> bool:
     """Return whether any of a part of a site lies farther than so many feet from all of some areas."""
+    if shapely.area(part) <= _NO_GROUND_SQFT:
+        return False
     reach = limit_ft / FT_PER_FTUS
+    # One corner beyond is enough, and quickly looked for; that there is no such corner proves nothing.
+    corners = np.asarray(shapely.points(shapely.get_coordinates(shapely.convex_hull(part))))
+    for area in areas:
+        corners = corners[~shapely.dwithin(area, corners, reach)]
+    if len(corners):
+        return True
     for area in areas:
         if shapely.area(part) <= _NO_GROUND_SQFT:
             return False

@@ -42,6 +42,7 @@ FT_PER_FTUS = (1200.0 / 3937.0) / 0.3048
 _LONLAT_CRS = "EPSG:4269"
 _DEGREE_EDGE_FT = 500.0
 _FT_PER_DEGREE = 364_000.0
+_MOST_VERTICES = 1_000_000
 
 
 @lru_cache(maxsize=8)
@@ -97,6 +98,11 @@ def to_working_geometry(
     -------
     shapely.Geometry
         In EPSG:3424, US survey feet.
+
+    Raises
+    ------
+    ValueError
+        If the sides are so long in all that cutting them would make more than a million vertices.
     """
     source = pyproj.CRS.from_user_input(crs)
     if source.equals(pyproj.CRS.from_user_input(WORKING_CRS)):
@@ -106,7 +112,15 @@ def to_working_geometry(
     transformer = _transformer(source.to_wkt(), WORKING_CRS)
     if densify:
         unit_ft = _FT_PER_DEGREE if source.is_geographic else source.axis_info[0].unit_conversion_factor * FT_PER_METRE
-        geometry = shapely.segmentize(geometry, _DEGREE_EDGE_FT / unit_ft)
+        step = _DEGREE_EDGE_FT / unit_ft
+        expected = float(shapely.length(geometry)) / step + int(shapely.get_num_coordinates(geometry))
+        if not expected <= _MOST_VERTICES:
+            raise ValueError(
+                f"the sides are {shapely.length(geometry) * unit_ft / FT_PER_MILE:,.0f} miles long in all, which makes "
+                f"about {expected:,.0f} vertices when they are cut to {_DEGREE_EDGE_FT:.0f} ft; "
+                f"at most {_MOST_VERTICES:,} are taken"
+            )
+        geometry = shapely.segmentize(geometry, step)
     return shapely.transform(geometry, lambda xy: np.column_stack(transformer.transform(xy[:, 0], xy[:, 1])))
 
 

@@ -409,8 +409,9 @@ def other_features(leaves: Leaves, layer: Layer, where: Within, own: tuple[str, 
         other = _extreme(leaves, layer, meant, sign=1.0)
         if other != name:
             words += f"; {other} is surely no farther than {feet(high)}"
-    elif high > float(itself.near_high[0]) + 1 and where.nearest:
-        words += f"; that it is among the {where.nearest.n} nearest is not sure"
+    elif math.isfinite(float(itself.near_high[0])) and not high <= float(itself.near_high[0]) + 1:
+        doubt = f"that it is among the {where.nearest.n} nearest" if where.nearest else "that it counts on this day"
+        words += f"; {doubt} is not sure"
     return words
 
 

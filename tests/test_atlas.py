@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -320,3 +320,17 @@ def test_a_site_refuses_what_cannot_be_measured() -> None:
             site(shape)
     with pytest.raises(ValueError, match="uncertainty"):
         site(shapely.Point(0, 0), uncertainty_ft=-1)
+
+
+@pytest.mark.parametrize("day", ["2017-04-17", datetime(2017, 4, 17, 23, 30, tzinfo=UTC), date(2017, 4, 17)])
+def test_a_day_in_any_form_is_a_date(day: date | str) -> None:
+    for atlas in (load_atlas(as_of=day), Atlas(as_of=day)):
+        assert atlas.as_of == DEFAULT_AS_OF
+        assert type(atlas.as_of) is date
+        assert len(atlas.municipal_names) == 565
+
+
+def test_a_folder_may_be_text(tmp_path: Path) -> None:
+    assert load_atlas(folder=str(_copy(tmp_path))).state("designations").status == "loaded"
+    assert load_atlas(folder=str(tmp_path / "nowhere")).state("designations").status == "unusable"
+    assert Atlas(folder=str(tmp_path / "nowhere")).state("counties").status == "unusable"

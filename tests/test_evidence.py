@@ -350,6 +350,30 @@ def test_another_station_that_is_surely_near_explains_a_yes() -> None:
     assert "; Sure is surely no farther than 1,6" in found.words
 
 
+def test_a_feature_of_an_unknown_day_is_not_sure_to_count() -> None:
+    areas = draw("redevelopment_areas", [(square(X, Y, 1_000), {"APPROVAL": "", "NOTES": "One"})])
+    found = seen({"within": {"layer": "redevelopment_areas", "radius": "half"}}, [areas], point(3_000, 500), HALF)
+    assert found.outcome == "undetermined"
+    assert found.words == "One is 2,000 ft away; that it counts on this day is not sure; radius 0.50 miles"
+
+
+def test_a_rank_in_doubt_is_said() -> None:
+    nearest = {"n": 1, "layer": "transit_stations", "where": {"interstate": "true"}}
+    rule = {
+        "within": {"layer": "transit_stations", "where": {"mode": "light_rail"}, "nearest": nearest, "radius": "half"}
+    }
+    rows = [("Hub", 0, 0, "commuter_rail", "true"), ("East", 0.004, 300, "light_rail", "false"),
+            ("West", -0.0041, 300, "light_rail", "false")]  # fmt: skip
+    drawn = [
+        (NEWARK[0] + lon, NEWARK[1], {"name": name, "station_id": name, "mode": mode, "interstate": interstate,
+                                      "coordinate_uncertainty_ft": str(slack)})
+        for name, lon, slack, mode, interstate in rows
+    ]  # fmt: skip
+    words = seen(rule, [CITY, stations(drawn)], HERE, HALF).words
+    assert words.startswith("East is 1,1")
+    assert "; that it is among the 1 nearest is not sure; radius 0.50 miles" in words
+
+
 def test_a_parcel_has_a_nearest_and_a_farthest_part() -> None:
     x, y = map(float, to_working(*NEWARK))
     found = seen(NEAR, [CITY, _rail(("Penn", 0, "0"))], site(shapely.box(x + 1_000, y, x + 2_000, y + 10)), HALF)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import shapely
 from hypothesis import given
@@ -205,3 +207,70 @@ def test_no_text_ends_in_anything_but_a_site_or_a_site_error(text: str) -> None:
     except SiteError:
         return
     assert site.geometry is not None or site.pins
+
+
+# -- sizes ---------------------------------------------------------------------------------------------
+
+
+def _comb(teeth: int) -> shapely.Polygon:
+    """A valid polygon of long thin teeth: few bytes, and hundreds of thousands of feet of sides."""
+    x = -75.0 + np.repeat(np.arange(teeth), 4) * 1e-4 + np.tile([0, 0, 4e-5, 4e-5], teeth)
+    y = np.tile([40.1, 41.0, 41.0, 40.1], teeth)
+    return shapely.Polygon([*zip(x, y, strict=True), (x[-1], 40.0), (x[0], 40.0)])
+
+
+@pytest.mark.parametrize("write", [shapely.to_wkt, shapely.to_geojson])
+def test_a_comb_is_refused_before_it_becomes_millions_of_vertices(write: Any) -> None:
+    comb = _comb(4_000)
+    assert comb.is_valid
+    begin = time.perf_counter()
+    with pytest.raises(SiteError, match=r"outline is too long: the sides are .* vertices .* at most 1,000,000"):
+        locate(write(comb), directory=DIRECTORY)
+    assert time.perf_counter() - begin < 5
+    assert locate(write(_comb(20)), directory=DIRECTORY).geometry is not None
+
+
+@pytest.mark.parametrize("text", ["1x" * 8_000, "40.7344,-74.1641" + "," * 10_000 + "x", "0408_81_1 " * 2_000])
+def test_typed_text_has_a_greatest_length(text: str) -> None:
+    with pytest.raises(SiteError, match=r"characters long; at most 10,000 are read"):
+        locate(text, directory=DIRECTORY)
+
+
+@pytest.mark.parametrize("option", ["pin", "municipality"])
+def test_so_have_the_options(option: str) -> None:
+    more: dict[str, Any] = {option: "0408_81_1 " * 2_000}
+    with pytest.raises(SiteError, match=r"characters long; at most 10,000 are read"):
+        locate("", directory=DIRECTORY, **more)
+
+
+def test_wkt_and_geojson_may_be_longer_and_end_somewhere() -> None:
+    circle = shapely.Point(-74.1641, 40.7344).buffer(0.01, quad_segs=400)
+    assert len(shapely.to_wkt(circle)) > 10_000
+    for text in (shapely.to_wkt(circle), shapely.to_geojson(circle), "\ufeff " + shapely.to_geojson(circle)):
+        assert locate(text, directory=DIRECTORY).geometry is not None
+    with pytest.raises(SiteError, match="larger than 5 MB"):
+        locate("POLYGON ((" + "-74 40, " * 700_000 + "-74 40))", directory=DIRECTORY)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "1x" * 4_990,
+        "1" + " " * 9_990 + "1",
+        "40,7" + " " * 9_000 + "x",
+        "40,7" + " x" * 4_900,
+        "1" + " Z1" * 3_300,
+        "N" * 9_990,
+        "1 " * 4_990,
+        ", " * 4_990,
+        "_" * 9_990,
+        "1_" * 4_990,
+    ],
+)
+def test_no_text_takes_more_than_a_moment_to_refuse(text: str) -> None:
+    begin = time.perf_counter()
+    with pytest.raises(SiteError):
+        locate(text, directory=DIRECTORY)
+    with pytest.raises(SiteError):
+        locate("", municipality=text, directory=DIRECTORY)
+    assert time.perf_counter() - begin < 1

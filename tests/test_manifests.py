@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +8,7 @@ import pytest
 import yaml
 
 from grownj_geo.facts import load_facts
-from grownj_geo.manifest import load_manifests
+from grownj_geo.manifest import Manifest, load_manifests
 
 SHARED = Path(__file__).parents[2] / "shared" / "facts" / "layer_extents.yaml"
 
@@ -137,3 +138,41 @@ def test_extents_are_those_of_the_shared_facts() -> None:
         else:
             assert (extent.statewide, extent.within) == (facts.get("statewide"), facts.get("within")), layer
     assert compared == 10
+
+
+NOT_PROVEN_BY_ABSENCE = {
+    "closed_military_land",
+    "designated_centers",
+    "designations",
+    "endorsed_plan_centers",
+    "freight_rail",
+    "highlands_receiving_areas",
+    "meadowlands_redevelopment_plans",
+    "redevelopment_areas",
+    "rehabilitation_areas",
+    "revitalization_index",
+    "sports_exposition_land",
+    "transit_stations",
+}
+
+
+def test_every_manifest_says_whether_absence_proves_anything() -> None:
+    folder = Path(__file__).parents[1] / "grownj_geo" / "manifests"
+    raw = {path.stem: yaml.safe_load(path.read_text(encoding="utf-8")) for path in folder.glob("*.yaml")}
+    assert {name for name, manifest in raw.items() if manifest["complete"] is False} == NOT_PROVEN_BY_ABSENCE
+    assert {name for name, manifest in load_manifests().items() if not manifest.complete} == NOT_PROVEN_BY_ABSENCE
+    assert not any("line_policy" in manifest for manifest in raw.values())
+    assert Manifest.model_fields["complete"].default is False
+
+
+def test_a_layer_of_unknown_validity_holds_only_where_it_ships() -> None:
+    manifests = load_manifests()
+    day = date(2017, 4, 17)
+    assert manifests["counties"].covers(day)
+    assert not manifests["planning_areas"].covers(day)
+    dated = manifests["planning_areas"].model_copy(update={"valid_from": day})
+    assert dated.covers(day)
+    assert not dated.covers(date(2017, 4, 16))
+    ended = manifests["planning_areas"].model_copy(update={"valid_until": day})
+    assert ended.covers(date(2017, 4, 16))
+    assert not ended.covers(day)

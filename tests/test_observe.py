@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from itertools import permutations
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from drawn import CAMDEN, around, draw, points, site, square, stations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from grownj_geo import observe
 from grownj_geo.binding import bind
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
@@ -309,6 +311,93 @@ def test_z_is_ignored() -> None:
     assert found.near[0] == found.near[1]
     cover = _cover([GROUND], [flat, high])
     assert cover.margin_ft[0] == cover.margin_ft[1]
+
+
+# -- doubtful features and heavy ones -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("polygon", [False, True])
+def test_a_doubtful_station_gives_the_least_distance_and_no_other(*, polygon: bool) -> None:
+    rows = [(*(float(v) for v in to_lonlat(X + feet, Y)), {}) for feet in (1000, 3000)]
+    layer = stations(rows)
+    one = SiteTable.of([site(square(X - 10, Y - 10, 20)) if polygon else site(shapely.Point(X, Y))])
+    plain = measure_distance(layer, _every(layer), one)
+    near, far = (measure_distance(layer, np.array([i]), one) for i in (0, 1))
+    doubt = measure_distance(layer, _every(layer), one, doubtful=np.array([True, False]))
+    assert (doubt.near_low, doubt.far_low) == (near.near_low, near.far_low)
+    assert (doubt.near_high, doubt.far_high, doubt.feature) == (far.near_high, far.far_high, far.feature)
+    assert np.isnan([doubt.near, doubt.far]).all()
+    # One that is farther than a sure one changes nothing; where all are doubtful nothing is surely near.
+    behind = measure_distance(layer, _every(layer), one, doubtful=np.array([False, True]))
+    for name in ("near_low", "near", "near_high", "far_low", "far", "far_high", "feature"):
+        assert getattr(behind, name) == getattr(plain, name)
+    all_doubtful = measure_distance(layer, _every(layer), one, doubtful=np.array([True, True]))
+    assert (all_doubtful.near_low, all_doubtful.near_high) == (plain.near_low, np.inf)
+    assert (np.isnan(all_doubtful.near[0]), all_doubtful.feature[0]) == (True, 0)
+    none = measure_distance(layer, _every(layer), one, doubtful=np.array([False, False]))
+    assert none.near == plain.near
+
+
+def test_a_doubtful_polygon_counts_as_an_outer_bound_does() -> None:
+    layer = draw("south_jersey_port_terminals", [(square(X, Y, 100), {"id": "a"}), (square(X + 900, Y, 100), {})])
+    table = SiteTable.of(points([(X + 500, Y + 50), (X + 1050, Y + 50)]))
+    doubt = measure_distance(layer, _every(layer), table, doubtful=np.array([False, True]))
+    assert doubt.near_low == pytest.approx([400, 50], abs=0.1)
+    assert doubt.near_high == pytest.approx([400, 950], abs=0.2)
+    assert (doubt.near[0], np.isnan(doubt.near[1])) == (pytest.approx(400, abs=0.1), True)
+
+
+def _coast(seed: int, vertices: int) -> shapely.Polygon:
+    """A polygon of many vertices with a ragged edge, some 20 miles across."""
+    rng = np.random.default_rng(seed)
+    turn = np.linspace(0, 2 * np.pi, vertices, endpoint=False)
+    away = 50_000 + 8_000 * np.sin(7 * turn + seed) + 500 * np.sin(301 * turn) + rng.uniform(-8, 8, vertices)
+    middle = X + seed * 85_000
+    return shapely.Polygon(np.column_stack([middle + away * np.cos(turn), Y + away * np.sin(turn)]))
+
+
+@pytest.mark.parametrize("accuracy_ft", [0.0, 75.3])
+def test_cutting_heavy_ground_to_the_sites_box_changes_no_answer(
+    accuracy_ft: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shapes = [_coast(0, 9_000), _coast(1, 9_000)]
+    layer = draw("highlands_region", [(shape, {}) for shape in shapes], accuracy_ft=accuracy_ft)
+    rng = np.random.default_rng(5)
+    edge = shapely.get_coordinates(shapes[0])[rng.integers(0, 9_000, 120)]
+    by_edge = edge + rng.normal(0, 600, edge.shape)
+    anywhere = np.column_stack([rng.uniform(X - 70_000, X + 150_000, 60), rng.uniform(Y - 70_000, Y + 70_000, 60)])
+    sites = [
+        *points([*by_edge[:80], *anywhere[:40]]),
+        *(site(square(x, y, side)) for (x, y), side in zip(by_edge[80:], rng.uniform(50, 900, 40), strict=True)),
+        *(site(square(x, y, 40_000), uncertainty_ft=50) for x, y in anywhere[40:]),
+    ]
+    table = SiteTable.of(sites)
+    cut = measure_coverage(layer, _every(layer), table)
+    monkeypatch.setattr(observe, "_MANY_VERTICES", 10**9)
+    whole = measure_coverage(layer, _every(layer), table)
+    for name in ("share_low", "share", "share_high"):
+        np.testing.assert_allclose(getattr(cut, name), getattr(whole, name), atol=1e-9)
+    assert {0.0, 1.0} < set(cut.share)
+    assert cut.feature.tolist() == whole.feature.tolist()
+    # The distance to the line is looked for within the limit only, as in a layer of many features.
+    np.testing.assert_allclose(cut.margin_ft, np.clip(whole.margin_ft, -2000, 2000), atol=1e-6)
+    assert (np.abs(whole.margin_ft) > 2000).sum() > 20
+
+
+def test_light_ground_keeps_its_whole_margin() -> None:
+    cover = _cover([GROUND], points([(X + 50_000, Y)]))
+    assert cover.margin_ft[0] < -40_000
+
+
+def test_two_heavy_features_take_milliseconds() -> None:
+    layer = draw("highlands_region", [(_coast(i, 35_751), {}) for i in range(2)], accuracy_ft=75.3)
+    edge = shapely.get_coordinates(layer.geometry(0))[::3_575][:10]
+    table = SiteTable.of([site(square(x - 100, y - 100, 200)) for x, y in edge])
+    measure_coverage(layer, _every(layer), table)
+    begin = time.perf_counter()
+    measure_coverage(layer, _every(layer), table)
+    # Joining the whole features took 31 ms and more for each site.
+    assert (time.perf_counter() - begin) / len(edge) < 0.02
 
 
 # -- order ---------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -206,3 +207,30 @@ def test_no_text_breaks_the_readers(text: str) -> None:
             read(text, DIRECTORY)
         except SiteError as error:
             assert str(error)  # noqa: PT017 - any text may be refused
+
+
+def test_what_stands_between_name_and_county_is_named() -> None:
+    with pytest.raises(SiteError) as error:
+        match_municipality("Washington (Port Murray), Morris", DIRECTORY)
+    message = str(error.value)
+    assert "'Port Murray' stands between its name and its county" in message
+    assert '"Washington, Morris"' in message
+    assert ",," not in message
+
+
+@pytest.mark.parametrize("text", ["Washington Twp (Whippany,, Somewhere)", "Washington (Morris), Warren, nowhere"])
+def test_no_comma_is_doubled(text: str) -> None:
+    with pytest.raises(SiteError, match="is not a county of New Jersey") as error:
+        match_municipality(text, DIRECTORY)
+    assert ",," not in str(error.value).replace(repr(text), "")
+
+
+def test_a_county_may_be_said_twice() -> None:
+    assert match_municipality("Washington Twp (Morris), Morris County, NJ", DIRECTORY)[0] == "1438"
+
+
+def test_8000_parcels_are_read_in_linear_time() -> None:
+    begin = time.perf_counter()
+    pins, _ = parse_pins(" ".join(f"0408_{i}_1" for i in range(8_000)), DIRECTORY)
+    assert len(pins) == 8_000
+    assert time.perf_counter() - begin < 2

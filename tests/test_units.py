@@ -146,3 +146,13 @@ def test_one_place_against_many() -> None:
     many = geodesic_ft(-74.0, 40.0, np.array([-74.0, -74.1]), np.array([40.1, 40.0]))
     assert many.shape == (2,)
     assert many[0] == pytest.approx(float(geodesic_ft(-74.0, 40.0, -74.0, 40.1)))
+
+
+def test_sides_that_would_make_millions_of_vertices_are_refused_before_they_are_cut() -> None:
+    teeth = np.arange(8_000)
+    x = -75.0 + np.repeat(teeth, 2) * 1e-5
+    y = np.where(np.arange(16_000) % 4 // 2 == 0, 40.0, 41.0)
+    comb = shapely.LineString(np.column_stack([x, y]))
+    with pytest.raises(ValueError, match=r"miles long in all, which makes about 5,8\d\d,\d{3} vertices .* 1,000,000"):
+        to_working_geometry(comb)
+    assert shapely.get_num_coordinates(to_working_geometry(comb, densify=False)) == 16_000
