@@ -72,9 +72,9 @@ EPILOG = """Exit codes:
 3  the site lies outside New Jersey
 
 4  incomplete: a layer that ships or was loaded could not be used; the report is printed all the same"""
-STRICT_WORDS = "No assumptions (A25=undetermined), no layers of another edition (A43=strict)."
+STRICT_WORDS = "No assumptions (A24=list_of_the_year, A25=undetermined), no layers of another edition (A43=strict)."
 
-_STRICT = {"A25": "undetermined", "A43": "strict"}
+_STRICT = {"A24": "list_of_the_year", "A25": "undetermined", "A43": "strict"}
 _NUMBER_LIKE = re.compile(r"-\s*[\d.]|-\s")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LARGEST_FACTS = 1_000_000

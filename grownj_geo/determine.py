@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import shapely
 
+from grownj_geo.binding import BoundRulebook, Clause, bind
 from grownj_geo.crs import misfit, parse_crs
 from grownj_geo.determination import Determination, Finding, LayerRecord, Missing
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
-from grownj_geo.binding import BoundRulebook, Clause, bind
 from grownj_geo.evaluate import Evaluation
-from grownj_geo.values import ANSWER, LEANING, STRICT
 from grownj_geo.evidence import IN_NEW_JERSEY, deciding_leaves, evidence_of, feet, status_of, weakest
 from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.leaves import Leaves
@@ -40,6 +39,7 @@ from grownj_geo.records import (
 from grownj_geo.rulebook import Rulebook, load_rulebook
 from grownj_geo.site import Site
 from grownj_geo.units import FT_PER_FTUS, WORKING_CRS, to_working_geometry
+from grownj_geo.values import ANSWER, LEANING, STRICT
 from grownj_geo.whatif import deciding_sets
 
 if TYPE_CHECKING:

@@ -233,7 +233,7 @@ def _name(text: str) -> _Name:
 def _split_county(text: str, counties: Iterable[str]) -> tuple[str, str | None]:
     """Split ``"Washington Twp (Morris)"`` into name and county."""
     known = {"".join(_words(c)): c for c in counties}
-    bare = re.sub(r"[\s,]+(?:N\.?J\.?|New Jersey)[\s.]*$", "", plain_text(text), flags=re.IGNORECASE)
+    bare = re.sub(r"(?<![\s,])[\s,]+(?:N\.?J\.?|New Jersey)[\s.]*$", "", plain_text(text), flags=re.IGNORECASE)
     name, *parts = (p.strip() for p in re.sub(r"[()]", ",", bare).split(","))
     parts = [p for p in parts if p]
     if parts and name:

@@ -18,10 +18,10 @@ from grownj_geo.determination import (
     StationRecord,
     TierRecord,
 )
-from grownj_geo.values import ANSWER, STRICT
-from grownj_geo.evidence import deciding_leaves, evidence_of, feet, interval, place_words, weakest
+from grownj_geo.evidence import deciding_leaves, evidence_of, feet, interval, percent, place_words, weakest
 from grownj_geo.observe import SiteTable, distances_to_each
 from grownj_geo.place import OFFSHORE_LIMIT_FT, PlacementKind, place_sites
+from grownj_geo.values import ANSWER, STRICT
 
 if TYPE_CHECKING:
     from datetime import date
@@ -39,7 +39,6 @@ __all__ = [
     "nearest_stations",
     "not_checked",
     "outside_words",
-    "percent",
     "place_by_lines",
     "place_record",
     "rulebook_record",
@@ -50,21 +49,6 @@ __all__ = [
 
 _NEAREST_STATIONS = 5
 _SURE = {"confirmed", "derived"}
-_ALL_DIGITS = 6
-
-
-def percent(share: float) -> str:
-    """Return a share with as many digits as tell it from nothing and from all.
-
-    Examples
-    --------
-    >>> percent(0.8), percent(0.0042), percent(0.00003), percent(0.9996), percent(1.0)
-    ('80 %', '0.4 %', '0.003 %', '99.96 %', '100 %')
-    """
-    digits = 0 if share == 0 or share >= 0.1 else 1  # noqa: PLR2004 - from 10 % on whole ones are exact enough
-    while digits < _ALL_DIGITS and 0 < share < 1 and float(f"{100 * share:.{digits}f}") in {0.0, 100.0}:
-        digits += 1
-    return f"{100 * share:.{digits}f} %"
 
 
 def outside_words(site: Site) -> str:

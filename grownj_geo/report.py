@@ -15,11 +15,10 @@ from rich.table import Table
 from rich.text import Text
 
 from grownj_geo.atlas import DEFAULT_AS_OF
-from grownj_geo.evidence import feet, stated_words
+from grownj_geo.evidence import feet, percent, stated_words
 from grownj_geo.explain import text_lines
 from grownj_geo.facts import load_facts
 from grownj_geo.readings import load_readings
-from grownj_geo.records import percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -321,7 +320,7 @@ def _margin_words(finding: Finding) -> str | None:
     shares = [e.share for e in finding.evidence if e.share and e.share.value is not None]
     cut = next((s for s in shares if s.value is not None and 0 < s.value < 1), None)
     if cut is not None and cut.value is not None:
-        return f"{100 * cut.value:.1f} % of the site"
+        return f"{percent(cut.value)} of the site"
     if finding.margin_ft is None:
         return None
     away = feet(abs(finding.margin_ft))

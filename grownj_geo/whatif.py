@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grownj_geo.binding import Clause
-from grownj_geo.evaluate import Evaluation
 from grownj_geo.logic import Cause
 from grownj_geo.nodes import (
     AllNode,
@@ -36,6 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from grownj_geo.binding import Clause
+    from grownj_geo.evaluate import Evaluation
 
     Pair = tuple[NDArray[np.int8], NDArray[np.int8]]
 
@@ -145,8 +146,9 @@ def _from_layer(layer_id: str, causes: Cause, run: Evaluation) -> tuple[_Need, .
         names.add(f"position:{layer_id}")
     if not names:
         return ()
-    complete = run.leaves.atlas.manifests[layer_id].complete
-    return (_Need(frozenset(names), either_way=complete),)
+    # Loading a layer that is not complete never proves a no; a place or a better position can.
+    one_sided = f"layer:{layer_id}" in names and not run.leaves.atlas.manifests[layer_id].complete
+    return (_Need(frozenset(names), either_way=not one_sided),)
 
 
 def _is_stated(run: Evaluation, name: str) -> bool:

@@ -16,12 +16,12 @@ from grownj_geo.atlas import DEFAULT_AS_OF, Atlas, load_atlas
 from grownj_geo.coverage import CaseKind
 from grownj_geo.determination import OutcomeWord
 from grownj_geo.determine import Engine
-from grownj_geo.values import ANSWER, LEANING
 from grownj_geo.facts import check_facts
 from grownj_geo.logic import Outcome
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.site import Site
 from grownj_geo.units import to_lonlat, to_working
+from grownj_geo.values import ANSWER, LEANING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -15,13 +15,13 @@ from drawn import around, draw
 
 from grownj_geo.atlas import Atlas
 from grownj_geo.determine import Engine
-from grownj_geo.values import ANSWER
 from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.manifest import load_manifests
 from grownj_geo.nodes import CategoryNode, UndeterminedNode, asked_categories, children_of
 from grownj_geo.rulebook import load_rulebook, shipped_rulebooks
 from grownj_geo.site import Site
 from grownj_geo.units import to_working
+from grownj_geo.values import ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -182,6 +182,13 @@ BOWTIE = [[[-74.17, 40.73], [-74.16, 40.74], [-74.16, 40.73], [-74.17, 40.74], [
         (["--municipality", "Washington Township"], 2, "Washington Township, Morris County (1438)"),
         (["--municipality", "Nowhere"], 2, "no municipality has that name"),
         ([NEWARK, "--crs", "9"], 2, "CRS"),
+        (
+            [NEWARK, "--pin", "0408_81_1"],
+            2,
+            "71.86 miles from Camden City (0408), where the parcel number 0408_81_1 puts",
+        ),
+        ([NEWARK, "--municipality", "Camden City"], 2, "Newark City (0714) by its lines"),
+        (["40.5,-73.95", "--municipality", "Camden City"], 3, "outside New Jersey"),
         ([NEWARK, "--as-of", "20170417"], 2, "Expected YYYY-MM-DD"),
         ([NEWARK, "--as-of", "2017-02-30"], 2, "no such day"),
         ([NEWARK, "--as-of", "2030-01-01"], 2, "outside what the rulebook"),

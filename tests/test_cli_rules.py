@@ -186,6 +186,7 @@ def test_explain_says_what_would_decide() -> None:
     assert "COULD DECIDE IT (each line by itself) - load " in flat(shown)
     assert "- load Planning areas of the State Plan" in flat(shown)
     found = record("explain", PRINCETON, "qualified_incentive_area")
+    assert found["rulebook"] == json.loads(run("check", PRINCETON, "--json").stdout)["rulebook"]
     whole = json.loads(run("check", PRINCETON, "--json").stdout)
     finding = next(f for f in whole["findings"] if f["id"] == "qualified_incentive_area")
     assert found["finding"] == finding

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import subprocess
@@ -21,7 +22,7 @@ from grownj_geo.determine import Engine, determine
 from grownj_geo.errors import FactError, RulebookError
 from grownj_geo.facts import load_facts
 from grownj_geo.manifest import load_manifests
-from grownj_geo.rulebook import load_rulebook
+from grownj_geo.rulebook import Rulebook, load_rulebook, read_rulebook
 from grownj_geo.site import Site
 from grownj_geo.units import to_working
 
@@ -88,6 +89,91 @@ def test_the_record_is_read_back_and_has_no_clock() -> None:
     assert record.determined_on is None
     assert "NaN" not in record.to_json()
     assert json.loads(record.to_json())["as_of"] == "2017-04-17"
+
+
+def test_the_rulebook_has_a_fingerprint() -> None:
+    book = load_rulebook()
+    content = json.dumps(
+        book.model_dump(mode="json", by_alias=True), sort_keys=True, separators=(",", ":"), ensure_ascii=False
+    )
+    sha256 = hashlib.sha256(content.encode()).hexdigest()
+    assert _ask("Newark").rulebook.sha256 == sha256
+    name, figure = next(iter(book.parameters.items()))
+    first, *others = figure.values
+    changed = figure.model_copy(update={"values": (first.model_copy(update={"source": "another"}), *others)})
+    own = book.model_copy(update={"parameters": book.parameters | {name: changed}})
+    assert _ask("Newark", rulebook=own).rulebook.sha256 != sha256
+
+
+def test_other_readings_are_null_where_they_were_not_tried() -> None:
+    assert {f.under_other_readings is None for f in _ask("Newark").findings} == {True}
+    tried = _ask("Newark", other_readings=True)
+    assert {f.under_other_readings is None for f in tried.findings} == {False}
+    assert {} in [f.under_other_readings for f in tried.findings]
+
+
+NOT_IN_FORCE = """
+format: 1
+id: small
+title: Small
+version: "1"
+citation: Act
+first_day: 2014-01-01
+last_day: 2019-07-01
+outside_days: Nothing.
+categories:
+  - id: ended
+    label: Ended
+    citation: Section 1
+    summary: Is over.
+    rule: {any: [{in_new_jersey: true, until: 2015-01-01}]}
+"""
+
+
+def test_a_category_without_a_clause_in_force_says_so() -> None:
+    book = read_rulebook(NOT_IN_FORCE, name="small.yaml")
+    found = _ask("Newark", rulebook=book)["ended"]
+    assert (found.outcome, found.why) == ("no", "no clause of it is in force on 2017-04-17")
+
+
+# -- the tier ------------------------------------------------------------------------------------------
+
+
+def test_a_tier_says_that_it_rests_on_an_assumption() -> None:
+    ground = draw("planning_areas", [(around(PLACES["Holmdel"], 3000), {"SPDETAIL": "METROPOLITAN"})])
+    atlas = Atlas(layers=[ground])
+    one = Site.from_lonlat(*PLACES["Holmdel"])
+    record = determine(one, atlas)
+    assert record.tier is not None
+    assert (record.tier.floor, record.tier.ceiling, record.tier.assumed) == (3000, 3000, True)
+    assert "rests on an assumption" in record.tier.words
+    assert any("under supervision of the Local Finance Board" in words for words in record.tier.assumptions)
+    assert set(record.tier.assumptions) <= set(record.assumptions)
+    strict = determine(one, atlas, readings={"A24": "list_of_the_year", "A25": "undetermined"}).tier
+    assert strict is not None
+    assert (strict.floor, strict.ceiling, strict.assumed, strict.assumptions) == (3000, 5000, False, ())
+    camden = _ask("Camden").tier
+    assert camden is not None
+    assert (camden.floor, camden.assumed, camden.assumptions) == (5000, False, ())
+    assert "assumption" not in camden.words
+
+
+def _with_tiers(**project: Any) -> Rulebook:
+    book = load_rulebook()
+    tiers = tuple(t.model_copy(update=project) if t.project else t for t in book.tiers)
+    return book.model_copy(update={"tiers": tiers[::-1]})
+
+
+def test_the_tiers_words_and_order_are_those_of_the_rulebook() -> None:
+    shipped = _ask("Camden").tier
+    turned = _ask("Camden", rulebook=_with_tiers()).tier
+    assert shipped == turned
+    higher = _ask("Camden", rulebook=_with_tiers(dollars=6000, label="giant project")).tier
+    assert higher is not None
+    assert higher.words.endswith("; a giant project has $6,000 whatever the place's line")
+    lower = _ask("Newark", rulebook=_with_tiers(dollars=400)).tier
+    assert lower is not None
+    assert "project" not in lower.words
 
 
 # -- facts and readings --------------------------------------------------------------------------------

@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 from grownj_geo.atlas import Atlas
 from grownj_geo.binding import bind, day_reached
 from grownj_geo.evaluate import Evaluation
-from grownj_geo.values import Values
 from grownj_geo.leaves import Leaves
 from grownj_geo.observe import SiteTable
 from grownj_geo.readings import resolve_readings
 from grownj_geo.rulebook import Rulebook, load_rulebook, read_rulebook
+from grownj_geo.values import Values
 
 FACTS = ("structure_exists", "structure_existed", "permits_comply", "tourism_exists")
 X, Y = 450_000.0, 500_000.0

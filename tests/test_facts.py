@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from datetime import date, datetime
 
 import numpy as np
@@ -10,7 +11,9 @@ from hypothesis import strategies as st
 
 from grownj_geo.errors import FactError, RulebookError
 from grownj_geo.facts import FactDefinition, check_facts, load_facts, parse_fact
+from grownj_geo.nodes import Node, RatioNode, SiteFactNode, children_of
 from grownj_geo.readings import read_entries
+from grownj_geo.rulebook import load_rulebook, shipped_rulebooks
 
 RULINGS = {"disaster_ruling", "hub_delineated", "hub_impact_ruling", "tourism_ruling"}
 NEEDED = re.findall(
@@ -50,6 +53,24 @@ def test_the_vocabulary_has_every_fact_that_the_rules_need() -> None:
 
 def test_rulings_are_what_only_an_official_can_find() -> None:
     assert {name for name, fact in load_facts().items() if fact.kind == "ruling"} == RULINGS
+
+
+def _asked(node: Node) -> list[str]:
+    if isinstance(node, SiteFactNode):
+        return [node.site_fact.name]
+    if isinstance(node, RatioNode):
+        return [node.ratio.part, *node.ratio.whole]
+    return [name for child in children_of(node) for name in _asked(child)]
+
+
+def test_used_by_names_the_categories_whose_own_rules_ask_for_a_fact() -> None:
+    asking: dict[str, set[str]] = defaultdict(set)
+    for book_id in shipped_rulebooks():
+        for category in load_rulebook(book_id).categories:
+            for name in _asked(category.rule):
+                asking[name].add(category.id)
+    assert {name: set(fact.used_by) for name, fact in load_facts().items()} == dict(asking)
+    assert all(len(fact.used_by) == len(set(fact.used_by)) for fact in load_facts().values())
 
 
 @pytest.mark.parametrize("name", sorted(load_facts()))

@@ -11,7 +11,7 @@ from drawn import draw, outcome, points, site, square
 
 from grownj_geo.atlas import Atlas
 from grownj_geo.determine import Engine, determine
-from grownj_geo.errors import OutsideNewJerseyError
+from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.observe import SiteTable
 from grownj_geo.place import Placement, place_sites
 from grownj_geo.rulebook import load_rulebook
@@ -240,11 +240,149 @@ def test_without_the_polygons_a_place_is_unknown_and_a_stated_code_still_holds(t
     assert record.incomplete
 
 
-@pytest.mark.parametrize(("x", "share"), [(9_500, None), (9_900, 80), (9_950, 90)])
-def test_ground_in_no_polygon_is_a_caution(two: Atlas, x: float, share: int | None) -> None:
-    cautions = determine(square(X + x, Y + 100, 500), two).cautions
-    said = [c for c in cautions if "lies in no municipality's polygon" in c]
-    assert [c.partition(" %")[0] for c in said] == ([] if share is None else [str(share)])
+def _said(atlas: Atlas, shape: shapely.Geometry) -> list[str]:
+    return [
+        c.partition(" of the site")[0] for c in determine(shape, atlas).cautions if "no municipality's polygon" in c
+    ]
+
+
+@pytest.mark.parametrize(
+    ("x", "kind", "share"),
+    [
+        (9_500, "certain", None),
+        (9_571, "certain", None),  # 71 ft out: within the accuracy of the line
+        (9_574, "certain", "14.8 %"),
+        (9_740, "certain", "48.0 %"),
+        (9_760, "offshore", "52.0 %"),
+        (9_950, "offshore", "90.0 %"),
+    ],
+)
+def test_ground_in_no_polygon_is_a_caution_and_most_of_the_site_is_more(
+    two: Atlas, x: float, kind: str, share: str | None
+) -> None:
+    shape = square(X + x, Y + 100, 500)
+    assert _placed(two, site(shape))[:2] == (kind, ["0408"])
+    assert _said(two, shape) == ([] if share is None else [share])
+    run = Engine(two, load_rulebook()).run(site(shape))
+    assert outcome(run, "garden_state_growth_zone") == ("yes" if kind == "certain" else "undetermined")
+
+
+def test_most_of_a_polygon_in_no_municipality_is_off_the_shore(two: Atlas) -> None:
+    record = determine(square(X + 9_760, Y + 100, 500), two)
+    assert (record.place.municipality, record.place.county, record.place.outside_share) == (None, None, 0.52)
+    assert [(c.mun_code, c.share) for c in record.place.candidates] == [("0408", 0.48)]
+    assert "(52.0 %) outside every municipal polygon, the rest in Camden City" in record.place.words
+    assert record["garden_state_growth_zone"].leans == "yes"
+    assert record["garden_state_growth_zone"].causes == ("municipality_uncertain",)
+
+
+def test_a_polygon_that_reaches_far_beyond_every_municipality_is_cut(two: Atlas) -> None:
+    inside = shapely.box(X + 5_000, Y + 100, X + 10_000, Y + 5_100)
+    for out, kind in ((990, "certain"), (1_010, "several")):
+        shape = inside | shapely.box(X + 10_000, Y + 100, X + 10_000 + out, Y + 5_100)
+        found = place_sites(two, SiteTable.of([site(shape)]))
+        assert (found.kinds[0].value, found.may_be_nowhere(0)) == (kind, kind == "several")
+        assert found.shares_of(0) == pytest.approx([5_000 / (5_000 + out)])
+        assert found.outside[0] == pytest.approx(out / (5_000 + out))
+    record = determine(shape, two)
+    assert (record.place.municipality, record.place.county) == (None, None)
+    assert record["garden_state_growth_zone"].causes == ("partial",)
+    assert record.place.words.endswith("16.8 % of the site in no municipality")
+    any_part = determine(shape, two, readings={"A3": "any"})
+    most = determine(shape, two, readings={"A3": "majority"})
+    every = determine(shape, two, readings={"A3": "all"})
+    assert [r["garden_state_growth_zone"].outcome for r in (any_part, most, every)] == ["yes", "yes", "no"]
+
+
+def test_a_pier_is_a_caution_whose_share_is_never_nothing(two: Atlas) -> None:
+    land = shapely.box(X + 100, Y + 100, X + 10_000, Y + 9_100)
+    for wide, share in ((400, "0.4 %"), (10, "0.01 %")):
+        shape = land | shapely.box(X + 10_000, Y + 500, X + 10_900, Y + 500 + wide)
+        record = determine(shape, two)
+        assert record.place.municipality is not None
+        assert _said(two, shape) == [share]
+        assert record["garden_state_growth_zone"].outcome == "yes"
+
+
+@pytest.mark.parametrize(("wide", "counts"), [(140, False), (148, True)])
+def test_the_depth_of_a_part_is_not_that_of_its_corners(wide: float, counts: bool) -> None:  # noqa: FBT001
+    # A notch in one municipality that belongs to the other, or to none: all its corners lie on the line.
+    row = {"county": "Camden", "county_code": "04"}
+    notch = shapely.box(X + 4_000, Y + 4_000, X + 4_000 + wide, Y + 6_000)
+    main = (square(X, Y, 10_000) - notch, {"mun_code": "0408", "name": "Camden City"} | row)
+    other = (notch, {"mun_code": "0436", "name": "Winslow Township"} | row)
+    shape = shapely.box(X + 3_000, Y + 4_100, X + 5_000, Y + 5_900)
+    two_of_them = place_sites(Atlas(layers=[draw("municipalities", [main, other], accuracy_ft=72)]), _table(shape))
+    assert two_of_them.kinds[0].value == ("several" if counts else "certain")
+    water = Atlas(layers=[draw("municipalities", [main], accuracy_ft=72)])
+    assert (float(place_sites(water, _table(shape)).outside[0]) > 0) is counts
+
+
+def _table(shape: shapely.Geometry) -> SiteTable:
+    return SiteTable.of([site(shape)])
+
+
+def test_a_strip_across_two_municipalities_is_in_both(atlas: Atlas) -> None:
+    # 260 by 1,300 ft; every corner of the part in Hasbrouck Heights is within 72 ft of Lodi.
+    strip = "POLYGON ((609055 742619, 607775 742366, 607826 742108, 609106 742362, 609055 742619))"
+    record = determine(shapely.from_wkt(strip), atlas)
+    assert (record.place.kind, record.place.municipality) == ("several", None)
+    assert [(c.name, round(c.share or 0, 2)) for c in record.place.candidates] == [
+        ("Lodi Borough", 0.52),
+        ("Hasbrouck Heights Borough", 0.48),
+    ]
+
+
+@pytest.mark.parametrize(("slack", "kind"), [(400, "certain"), (600, "uncertain")])
+def test_a_polygon_known_to_many_feet_may_lie_in_the_water(two: Atlas, slack: float, kind: str) -> None:
+    one = site(square(X + 9_000, Y + 4_000, 500), uncertainty_ft=slack)
+    found = place_sites(two, SiteTable.of([one]))
+    assert (found.kinds[0].value, found.may_be_nowhere(0)) == (kind, kind == "uncertain")
+
+
+# -- a parcel number or a statement, and a place --------------------------------------------------------
+
+
+@pytest.mark.parametrize(("basis", "says"), [("pin", "parcel number 0408_81_1"), ("stated", "statement")])
+def test_a_place_far_from_the_stated_municipality_is_refused(two: Atlas, basis: str, says: str) -> None:
+    engine = Engine(two, load_rulebook())
+    stated = {"mun_code": "0408", "mun_basis": basis, "pins": ("0408_81_1",) if basis == "pin" else ()}
+    near = site(shapely.Point(X - 990, Y + 5_000), **stated)
+    assert any("The place lies in Winslow Township by its lines" in c for c in engine.determine(near).cautions)
+    words = rf"Winslow Township \(0436\) by its lines, 1,100 ft from Camden City \(0408\), where the {says} puts it"
+    for ask in (engine.run, engine.determine):
+        with pytest.raises(SiteError, match=words):
+            ask(site(shapely.Point(X - 1_100, Y + 5_000), **stated))
+    # A place that is not known better than that may be in it after all.
+    assert engine.run(site(shapely.Point(X - 1_100, Y + 5_000), uncertainty_ft=200, **stated)) is not None
+    assert engine.run(site(square(X - 1_100, Y + 5_000, 200), **stated)) is not None
+
+
+def test_a_place_outside_is_refused_before_anything_is_computed(two: Atlas) -> None:
+    one = site(shapely.Point(X + 12_000, Y + 5_000), mun_code="0408", mun_basis="stated")
+    with pytest.raises(OutsideNewJerseyError, match="no municipality is within 1,000 ft"):
+        Engine(two, load_rulebook()).run(one)
+
+
+@pytest.mark.parametrize("code", ["9999", "", "408"])
+def test_a_code_of_no_municipality_is_refused(two: Atlas, tmp_path: Path, code: str) -> None:
+    one = site(None, mun_code=code, mun_basis="stated")
+    with pytest.raises(SiteError, match=r"is no municipality of 2017-04-17.*as in '0408'"):
+        Engine(two, load_rulebook()).run(one)
+    # Without any list of municipalities there is nothing to say so.
+    assert Engine(Atlas(folder=tmp_path), load_rulebook()).run(one) is not None
+
+
+@pytest.mark.parametrize("accuracy", [72, 100])
+def test_a_near_line_is_told_with_the_accuracy_of_the_lines(accuracy: float) -> None:
+    row = {"county": "Camden", "county_code": "04"}
+    drawn = [
+        (square(X, Y, 10_000), {"mun_code": "0408", "name": "Camden City"} | row),
+        (square(X - 10_000, Y, 10_000), {"mun_code": "0436", "name": "Winslow Township"} | row),
+    ]
+    lines = Atlas(layers=[draw("municipalities", drawn, accuracy_ft=accuracy)])
+    cautions = determine(shapely.Point(X + 50, Y + 5_000), lines).cautions
+    assert any(f"municipal lines are known to {accuracy} ft" in c for c in cautions)
 
 
 def test_many_at_once_are_what_each_is_alone(atlas: Atlas) -> None:

@@ -120,6 +120,14 @@ def test_margins_leans_and_weak_figures_are_said() -> None:
     assert "% of the site" in _report("two towns", 120)
 
 
+def test_what_the_base_amount_rests_on_is_said_beside_it() -> None:
+    text = _report("Princeton", 120)
+    answer = " ".join(text[text.index("Base amount") : text.index("\nUndetermined")].split())
+    assert "rests on an assumption [N.J.A.C. 19:31-18.8]" in answer
+    assert "under supervision of the Local Finance Board" in answer
+    assert "assum" not in _report("Newark Penn Station", 120).partition("Base amount")[2].partition("\nIn ")[0]
+
+
 def test_colour_only_in_a_terminal() -> None:
     assert "\x1b[" in _report("Princeton", 80, force_terminal=True, color_system="standard")
     assert "\x1b[" not in _report("Princeton", 80)
