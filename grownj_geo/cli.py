@@ -86,7 +86,15 @@ app.add_typer(rules_app, name="rules")
 
 def main() -> None:
     """Run the console script `grownj`."""
-    app(prog_name="grownj")
+    import os  # noqa: PLC0415 - only here
+    import sys  # noqa: PLC0415 - only here
+
+    try:
+        app(prog_name="grownj")
+    except BrokenPipeError:
+        # Whoever reads has seen enough ("| head"): nothing is wrong, and there is nobody left to tell.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
 
 
 def _version() -> NoReturn:

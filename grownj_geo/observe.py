@@ -60,12 +60,16 @@ class SiteTable:
         Whether the site has a geometry, shape (n,).
     mun_codes
         Municipality by parcel number or by statement; empty where geometry has to say it.
+    by_pin
+        Whether a parcel number says it, which outranks lines; a statement only chooses among what lines leave open.
+        None: as a parcel number for all.
     """
 
     geometries: NDArray[np.object_]
     uncertainty_ft: Floats
     placed: NDArray[np.bool_]
     mun_codes: tuple[str, ...]
+    by_pin: tuple[bool, ...] | None = None
 
     @classmethod
     def of(cls, sites: Sequence[Site]) -> SiteTable:
@@ -77,6 +81,7 @@ class SiteTable:
             np.array([site.uncertainty_ft for site in sites], dtype=np.float64),
             np.array([site.geometry is not None for site in sites], dtype=bool),
             tuple(site.mun_code or "" for site in sites),
+            tuple(site.mun_basis == "pin" for site in sites),
         )
 
     def __len__(self) -> int:

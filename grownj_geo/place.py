@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["NOWHERE", "OFFSHORE_LIMIT_FT", "UNKNOWN", "Placement", "PlacementKind", "place_sites"]
 
 OFFSHORE_LIMIT_FT = 1_000.0
-"""A site outside every municipal polygon but this near to one is on a pier or in water (ambiguity A32)."""
+"""A site outside every municipal polygon but this near to one may be on a pier, in water or in another State (A32)."""
 
 NOWHERE, UNKNOWN = -1, -2
 """Candidates that are no municipality: outside all of them, and not to be told."""
@@ -112,10 +112,10 @@ class _Found:
 def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:
     """Find the municipality of each site.
 
-    The covering polygon decides; a parcel number or the user's statement outranks it. A point on a shared
-    line goes to the lower code and has the other as a neighbour. With an uncertainty in feet, every
-    municipality within it is a candidate. Off the shore none is certain (ambiguities A17 and A32): neither for
-    a point nor for a polygon that lies there for the most part.
+    The covering polygon decides; a parcel number outranks it, and the user's statement chooses where it leaves
+    room. A point on a shared line goes to the lower code and has the other as a neighbour. With an uncertainty in
+    feet, every municipality within it is a candidate. Off the shore none is certain (ambiguities A17 and A32):
+    neither for a point nor for a polygon that lies there for the most part.
 
     Parameters
     ----------
@@ -131,16 +131,35 @@ def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:
         return _gather(codes, [_stated(index, code) for code in sites.mun_codes])
     features, codes, index = _by_code(layer, atlas.as_of)
     found: list[_Found | None] = [
-        _stated(index, code) if code else (None if placed else _stated(index, ""))
-        for code, placed in zip(sites.mun_codes, sites.placed, strict=True)
+        None if placed else _stated(index, code) for code, placed in zip(sites.mun_codes, sites.placed, strict=True)
     ]
-    open_rows = np.array([i for i, f in enumerate(found) if f is None], dtype=np.int64)
+    open_rows = np.flatnonzero(sites.placed)
     points = sites.points
     for row, result in _place_points(layer, features, sites, open_rows[points[open_rows]]):
         found[row] = result
     for row in open_rows[~points[open_rows]]:
         found[int(row)] = _place_polygon(layer, features, sites.geometries[row], float(sites.uncertainty_ft[row]))
+    for i in open_rows.tolist():
+        code, by_lines = sites.mun_codes[i], found[i]
+        if code in index and by_lines is not None:
+            by_pin = sites.by_pin is None or bool(sites.by_pin[i])
+            found[i] = _with_word(by_lines, index[code], codes, by_pin=by_pin, point=bool(points[i]))
     return _gather(codes, [f for f in found if f is not None])
+
+
+def _with_word(by_lines: _Found, said: int, codes: tuple[str, ...], *, by_pin: bool, point: bool) -> _Found:
+    """Return where a site lies once a parcel number or the user says its municipality.
+
+    A parcel number outranks the lines; only land that lies mostly outside every municipality it cannot bring in. A
+    statement chooses among what the lines leave open, and never says that a place in water or abroad is in the State.
+    """
+    known = _Found(PlacementKind.CERTAIN, [said], [1.0])
+    if by_pin:
+        return known if point or by_lines.kind not in {PlacementKind.OFFSHORE, PlacementKind.OUTSIDE} else by_lines
+    near = {code for code, _ in by_lines.neighbours}
+    if by_lines.kind is PlacementKind.UNCERTAIN and said in by_lines.candidates:
+        return known
+    return known if by_lines.kind is PlacementKind.CERTAIN and codes[said] in near else by_lines
 
 
 _Sorted = tuple["NDArray[np.int64]", tuple[str, ...], dict[str, int]]

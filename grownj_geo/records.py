@@ -21,6 +21,7 @@ from grownj_geo.determination import (
 from grownj_geo.evidence import deciding_leaves, evidence_of, feet, interval, percent, place_words, weakest
 from grownj_geo.observe import SiteTable, distances_to_each
 from grownj_geo.place import OFFSHORE_LIMIT_FT, PlacementKind, place_sites
+from grownj_geo.units import FT_PER_FTUS, FT_PER_MILE
 from grownj_geo.values import ANSWER, STRICT
 
 if TYPE_CHECKING:
@@ -186,14 +187,17 @@ def place_record(leaves: Leaves, site: Site) -> PlaceRecord:
     certain = kind is PlacementKind.CERTAIN
     basis = {"pin": " (by its parcel number)", "stated": " (as stated)"}.get(site.mun_basis or "", "")
     outside = float(place.outside[0])
-    words = place_words(leaves) + (basis if certain else "")
+    words = place_words(leaves) + (basis if certain and codes[:1] == [site.mun_code] else "")
     if kind is PlacementKind.OFFSHORE and away:
-        words += f", {feet(away[0])} away; on a pier or in water, the municipality is undetermined (A32)"
+        words += (
+            f", {feet(away[0])} away; this may be a pier, water or another State, "
+            "so the municipality is undetermined (A32)"
+        )
     elif kind is PlacementKind.OFFSHORE:
         names = ", ".join(leaves.membership.name(code) for code in codes)
         words = (
             f"for the most part ({percent(outside)}) outside every municipal polygon, the rest in {names}; "
-            "on a pier or in water, the municipality is undetermined (A32)"
+            "this may be a pier, water or another State, so the municipality is undetermined (A32)"
         )
     elif kind is PlacementKind.SEVERAL and place.may_be_nowhere(0):
         words += f"; {percent(outside)} of the site in no municipality"
@@ -265,7 +269,7 @@ def cautions_of(
     leaves: Leaves, site: Site, findings: tuple[Finding, ...], layers: tuple[LayerRecord, ...]
 ) -> tuple[str, ...]:
     """Return what a reader should be warned of, most local first."""
-    cautions = _place_cautions(leaves) + _mismatch(leaves, site)
+    cautions = _place_cautions(leaves) + _mismatch(leaves, site) + _far_pieces(site)
     period = next((p for p in leaves.bound.rulebook.wording if p.from_ <= leaves.bound.as_of < p.until), None)
     if period is not None and not period.seen:
         cautions.append(period.words)
@@ -282,7 +286,7 @@ def cautions_of(
             cautions.append(f"{layer.title} could not be used, and what depends on it is undetermined: {layer.problem}")
     weak = [f.label for f in findings if f.outcome != "undetermined" and f.status not in _SURE]
     if weak:
-        cautions.append(f"Rests on figures or lists below confirmed: {'; '.join(weak)}.")
+        cautions.append(f"These findings rest on figures or lists that are not fully confirmed: {'; '.join(weak)}.")
     return tuple(cautions)
 
 
@@ -315,6 +319,21 @@ def place_by_lines(leaves: Leaves) -> Placement:
     return place_sites(leaves.atlas, SiteTable(sites.geometries[:1], sites.uncertainty_ft[:1], sites.placed[:1], ("",)))
 
 
+def _far_pieces(site: Site) -> list[str]:
+    """Return a caution where the pieces of a site reach over more than a mile."""
+    if site.geometry is None or shapely.get_num_geometries(site.geometry) == 1:
+        return []
+    x0, y0, x1, y1 = site.geometry.bounds
+    across = float(np.hypot(x1 - x0, y1 - y0)) * FT_PER_FTUS
+    if across <= FT_PER_MILE:
+        return []
+    words = (
+        f"The site's pieces reach over {feet(across)}. Buildings of a complex are computed one by one (A35): check far "
+        "pieces as sites of their own."
+    )
+    return [words]
+
+
 def _mismatch(leaves: Leaves, site: Site) -> list[str]:
     """Return a caution where the place lies in another municipality than the parcel number says."""
     if site.mun_code is None or site.geometry is None:
@@ -323,7 +342,7 @@ def _mismatch(leaves: Leaves, site: Site) -> list[str]:
     if codes and codes[0] != site.mun_code:
         says = "parcel number" if site.mun_basis == "pin" else "statement"
         by_lines_name, stated_name = leaves.membership.name(codes[0]), leaves.membership.name(site.mun_code)
-        return [
-            f"The place lies in {by_lines_name} by its lines; the {says} says {stated_name}, which is used. Check both."
-        ]
+        followed = leaves.placement.codes_of(0)[:1] == [site.mun_code]
+        used = "which is used" if followed else "which is not used"
+        return [f"The place lies in {by_lines_name} by its lines; the {says} says {stated_name}, {used}. Check both."]
     return []

@@ -174,7 +174,7 @@ def _header(d: Determination, page: Page) -> None:
             *(
                 ("Assumption" if i == _ASSUMING[0] else "Editions", f"{i}={o}: {known[i].options[o]}")
                 for i in _ASSUMING
-                if (o := d.readings.get(i)) and i in known
+                if (o := d.readings.get(i)) and i in known and (i == _ASSUMING[0] or o != known[i].default)
             ),
             ("Readings", "; ".join(f"{i}={d.readings[i]} (default {known[i].default})" for i in changed)),
             ("Wording", d.wording),
@@ -389,7 +389,7 @@ def _not_checked(d: Determination, page: Page) -> None:
     if not d.not_checked:
         return
     labels = {f.id: f.label for f in d.findings}
-    page.heading("NOT CHECKED (layers that are not loaded)")
+    page.heading("NOT CHECKED (layers that do not ship; this version has no command to load them)")
     grid = Table.grid(padding=(0, 1))
     for missing in d.not_checked:
         names = [labels.get(name, name) for name in missing.findings]
@@ -402,7 +402,7 @@ def _not_checked(d: Determination, page: Page) -> None:
                 f" ({missing.layer})\n",
                 plain(f"waiting for it: {waiting}"),
                 "\n",
-                (plain(f"to load: {missing.how_to_load}"), "dim"),
+                (plain(f"where it is published: {missing.how_to_load}"), "dim"),
                 overflow="fold",
             ),
         )
@@ -426,7 +426,10 @@ def _would_decide(d: Determination, page: Page) -> None:
                 words += " (an official finding)"
             decided.setdefault(words, []).append(finding.label)
     ordered = sorted(decided.items(), key=lambda item: -len(item[1]))
-    entries = [f"{words} Decides: {'; '.join(labels)}." for words, labels in ordered[:_MOST_FACTS]]
+    entries = [
+        f"{words}{'' if words.endswith(('?', ')', '.')) else '.'} Decides: {'; '.join(labels)}."
+        for words, labels in ordered[:_MOST_FACTS]
+    ]
     if len(ordered) > _MOST_FACTS:
         entries.append(f"{len(ordered) - _MOST_FACTS} other ways are in the record (--json).")
     page.items("COULD DECIDE WHAT IS UNDETERMINED", entries)

@@ -21,6 +21,9 @@ __all__ = ["Site"]
 FactValue = bool | float | str
 
 _FULL_CIRCLE = 360.0
+_MOST_UNCERTAIN_FT = 1_000_000
+_MOST_VERTICES = 100_000
+_LARGEST_SQFT = 150 * 5280.0**2
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,9 +74,10 @@ class Site:
         """Refuse what cannot be measured."""
         if self.geometry is None and self.mun_code is None:
             raise SiteError("A site needs a place or at least a municipality; neither was given.")
-        if not (np.isfinite(self.uncertainty_ft) and self.uncertainty_ft >= 0):
+        if not (np.isfinite(self.uncertainty_ft) and 0 <= self.uncertainty_ft <= _MOST_UNCERTAIN_FT):
             raise SiteError(
-                f"The uncertainty is {self.uncertainty_ft!r}; expected feet, 0 or more. Give it as --uncertainty-ft 50."
+                f"The uncertainty is {self.uncertainty_ft!r}; expected feet, from 0 to {_MOST_UNCERTAIN_FT:,}. "
+                "Give it as --uncertainty-ft 50."
             )
         if self.geometry is not None:
             _check_geometry(self.geometry)
@@ -131,6 +135,11 @@ def _check_geometry(geometry: shapely.Geometry) -> None:
     if geometry.is_empty:
         raise SiteError("The site's geometry is empty; expected a point or a polygon.")
     xy = shapely.get_coordinates(geometry)
+    if len(xy) > _MOST_VERTICES:
+        raise SiteError(
+            f"The site has {len(xy):,} vertices; expected at most {_MOST_VERTICES:,}. Check its parts one by one, or "
+            "simplify the outline."
+        )
     if not np.isfinite(xy).all():
         raise SiteError("The site has coordinates that are not finite; expected feet in EPSG:3424.")
     if np.abs(xy).max() <= _FULL_CIRCLE / 2:
@@ -142,6 +151,11 @@ def _check_geometry(geometry: shapely.Geometry) -> None:
         reason = shapely.is_valid_reason(geometry)
         problem = "a polygon without area" if reason == "Valid Geometry" else reason
         raise SiteError(f"The site's geometry is not valid: {problem}. Correct it and try again.")
+    if geometry.area > _LARGEST_SQFT:
+        raise SiteError(
+            f"The site covers {geometry.area / 5280**2:,.0f} square miles, more than any municipality of the State; "
+            "expected a parcel or a few. Check the coordinates."
+        )
 
 
 def site_coordinates(site: Site) -> NDArray[np.float64]:

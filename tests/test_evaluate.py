@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import date
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -21,7 +21,9 @@ from grownj_geo.leaves import Leaves
 from grownj_geo.observe import SiteTable
 from grownj_geo.readings import resolve_readings
 from grownj_geo.rulebook import Rulebook, load_rulebook, read_rulebook
-from grownj_geo.values import Values
+
+if TYPE_CHECKING:
+    from grownj_geo.values import Values
 
 FACTS = ("structure_exists", "structure_existed", "permits_comply", "tourism_exists")
 X, Y = 450_000.0, 500_000.0
