@@ -32,7 +32,7 @@ def test_an_uncertainty_is_given_once(atlas: Atlas) -> None:
     assert determine(rough, atlas).site.uncertainty_ft == 20
     with pytest.raises(SiteError, match=r"uncertainty_ft=20.*uncertainty_ft=50.*give it once"):
         determine(rough, atlas, uncertainty_ft=50)
-    with pytest.raises(SiteError, match="0 or more"):
+    with pytest.raises(SiteError, match="from 0 to 1,000,000"):
         determine(exact, atlas, uncertainty_ft=-1)
 
 
