@@ -63,6 +63,7 @@ class Layer:
         default_factory=dict
     )
     _vertices: dict[int, int] = field(default_factory=dict)
+    _meant: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of features."""
@@ -119,8 +120,12 @@ class Layer:
         return read_figure(self.value(name, index))
 
     def _meanings(self, name: str) -> dict[str, str]:
-        coded = self.manifest.fields.get(name)
-        return {} if coded is None else {typed.strip(): meant for typed, meant in coded.values.items()}
+        found = self._meant.get(name)
+        if found is None:
+            coded = self.manifest.fields.get(name)
+            values = {} if coded is None else coded.values
+            found = self._meant[name] = {typed.strip(): meant for typed, meant in values.items()}
+        return found
 
     def key(self, index: int) -> str:
         """Return the feature's key, or its row number where the layer has no key field."""

@@ -78,6 +78,8 @@ class Leaves:
         Measurements that were made before, by what was measured; the others are made when they are asked for.
     feature_cache
         Answers at other places (stations), by clause: may be shared by all tables of one atlas.
+    first_distances
+        How far the first site is from single features, by layer and features: many clauses name the same one.
     """
 
     bound: BoundRulebook
@@ -90,6 +92,7 @@ class Leaves:
     coverages: dict[Hashable, Coverage] = field(default_factory=dict)
     distances: dict[Hashable, Distance] = field(default_factory=dict)
     feature_cache: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
+    first_distances: dict[tuple[str, tuple[int, ...]], Distance] = field(default_factory=dict)
     _constants: dict[tuple[int, int, int, int], Values] = field(default_factory=dict)
     _values: dict[str, Values] = field(default_factory=dict)
     _absent: dict[str, Values] = field(default_factory=dict)

@@ -63,18 +63,31 @@ class Membership:
         return asked, position
 
     @cached_property
+    def _kind_of(self) -> NDArray[np.int64]:
+        """Each site's kind of placement, by its number among the kinds: looking at a million members is slow."""
+        number = {kind: i for i, kind in enumerate(PlacementKind)}
+        return np.array([number[kind] for kind in self.placement.kinds], dtype=np.int64)
+
+    @cached_property
     def _kinds(self) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
         """Which sites lie in several municipalities, and why a municipal test may be undetermined."""
-        kinds = self.placement.kinds
-        return (
-            np.array([kind is PlacementKind.SEVERAL for kind in kinds]),
-            np.array([int(_KIND_CAUSE.get(kind, Cause.LIST_UNKNOWN)) for kind in kinds], dtype=np.int32),
-        )
+        several = np.array([kind is PlacementKind.SEVERAL for kind in PlacementKind])
+        causes = np.array([int(_KIND_CAUSE.get(kind, Cause.LIST_UNKNOWN)) for kind in PlacementKind], dtype=np.int32)
+        return several[self._kind_of], causes[self._kind_of]
 
     @cached_property
     def adrift(self) -> NDArray[np.bool_]:
         """Which sites lie off the shore, in no municipality's polygon."""
-        return np.array([kind is PlacementKind.OFFSHORE for kind in self.placement.kinds])
+        return np.array([kind is PlacementKind.OFFSHORE for kind in PlacementKind])[self._kind_of]
+
+    @cached_property
+    def _beside(self) -> tuple[NDArray[np.int64], list[str], NDArray[np.int64]]:
+        """The sites with neighbours, once for each; the neighbours, each once; and which of these each has."""
+        pairs = [(i, code) for i, near in enumerate(self.placement.neighbours) for code, _ in near]
+        codes = sorted({code for _, code in pairs})
+        index = {code: number for number, code in enumerate(codes)}
+        sites = np.array([i for i, _ in pairs], dtype=np.int64)
+        return sites, codes, np.array([index[code] for _, code in pairs], dtype=np.int64)
 
     def name(self, mun_code: str) -> str:
         """Return a municipality's name, or its code where no layer tells the name."""
@@ -106,9 +119,9 @@ class Membership:
         Municipal lines are known to so many feet only: the neighbours within that distance count as possible.
         """
         none = self.answer(test)[0] == -1
-        for i in np.flatnonzero(none):
-            if any(test(code) is not False for code, _ in self.placement.neighbours[i]):
-                none[i] = False
+        sites, codes, position = self._beside
+        passes = np.array([test(code) is not False for code in codes], dtype=bool)
+        none[sites[passes[position]]] = False
         return np.asarray(none)
 
     def _of_parts(self, values: NDArray[np.int8], least: NDArray[np.int8], most: NDArray[np.int8]) -> NDArray[np.int8]:

@@ -84,6 +84,10 @@ class SiteTable:
             tuple(site.mun_basis == "pin" for site in sites),
         )
 
+    def first(self) -> SiteTable:
+        """Return the first site alone, by its place only: geometry has to say its municipality."""
+        return SiteTable(self.geometries[:1], self.uncertainty_ft[:1], self.placed[:1], ("",))
+
     def __len__(self) -> int:
         """Return the number of sites."""
         return len(self.geometries)

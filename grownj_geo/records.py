@@ -19,7 +19,7 @@ from grownj_geo.determination import (
     TierRecord,
 )
 from grownj_geo.evidence import deciding_leaves, evidence_of, feet, interval, percent, place_words, weakest
-from grownj_geo.observe import SiteTable, distances_to_each
+from grownj_geo.observe import distances_to_each
 from grownj_geo.place import OFFSHORE_LIMIT_FT, PlacementKind, place_sites
 from grownj_geo.units import FT_PER_FTUS, FT_PER_MILE
 from grownj_geo.values import ANSWER, STRICT
@@ -315,8 +315,7 @@ def _place_cautions(leaves: Leaves) -> list[str]:
 
 def place_by_lines(leaves: Leaves) -> Placement:
     """Return where the first site lies by the municipal lines alone, whatever a parcel number or the user says."""
-    sites = leaves.sites
-    return place_sites(leaves.atlas, SiteTable(sites.geometries[:1], sites.uncertainty_ft[:1], sites.placed[:1], ("",)))
+    return place_sites(leaves.atlas, leaves.sites.first())
 
 
 def _far_pieces(site: Site) -> list[str]:

@@ -58,11 +58,13 @@ def with_statements(values: Values, fact: SiteFact, column: Column, bound: Bound
 
 def ratio_values(ratio: Ratio, unstated: Values, facts: Mapping[str, Column], bound: BoundRulebook) -> Values:
     """Return whether a share of stated figures reaches its threshold; as given while one is not stated."""
-    n = len(unstated.causes)
     values = Values(unstated.outcomes.copy(), None, unstated.causes.copy())
-    columns = [facts.get(name) for name in (ratio.part, *ratio.whole)]
-    for i in range(n):
-        figures = [None if column is None else column[i] for column in columns]
+    columns = [column for name in (ratio.part, *ratio.whole) if (column := facts.get(name)) is not None]
+    if len(columns) < 1 + len(ratio.whole):
+        # A figure that is stated for no site: no share of any.
+        return values
+    for i in range(len(unstated.causes)):
+        figures = [column[i] for column in columns]
         numbers = [Decimal(str(figure)) for figure in figures if figure is not None]
         if len(numbers) == len(columns) and sum(numbers[1:]) > 0:
             # Exact decimals: binary fractions could put an exact 30 % a hair below it.

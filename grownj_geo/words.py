@@ -11,7 +11,7 @@ import shapely
 from grownj_geo.designations import Listing, listing_holds, load_lists
 from grownj_geo.layer import EXACT, INNER, OUTER
 from grownj_geo.logic import Cause, Outcome
-from grownj_geo.observe import MARGIN_LIMIT_FT, SiteTable, measure_distance
+from grownj_geo.observe import MARGIN_LIMIT_FT, measure_distance
 from grownj_geo.outcomes import SLIVER_SQFT
 from grownj_geo.place import PlacementKind
 from grownj_geo.units import FT_PER_FTUS
@@ -79,20 +79,16 @@ def lengths(*values: float) -> list[str]:
     >>> lengths(2650.0, 2640.0, 26400.0)
     ['2,650 ft', '2,640 ft', '5.00 miles']
     """
+    read_as = {value: {feet(value), f"{value:,.0f} ft"} for value in values if math.isfinite(value)}
     found = []
     for value in values:
         text = feet(value)
+        others = [forms for other, forms in read_as.items() if other != value] if value in read_as else []
         for finer in (f"{value:,.0f} ft", f"{value:,.2f} ft"):
-            if any(other != value and _same(other, value, text) for other in values):
+            if any(text in forms for forms in others):
                 text = finer
         found.append(text)
     return found
-
-
-def _same(other: float, value: float, text: str) -> bool:
-    if not (math.isfinite(other) and math.isfinite(value)):
-        return False
-    return text in {feet(other), f"{other:,.0f} ft"}
 
 
 def percent(share: float) -> str:
@@ -384,13 +380,14 @@ def coverage_words(
 
 def own_distance(leaves: Leaves, layer: Layer, where: Within, index: int) -> Distance:
     """Return how far the first site is from one feature, or from all bounds of it where it has several."""
-    same = np.array([index], dtype=np.int64)
+    same: tuple[int, ...] = (index,)
     if layer.manifest.bound_field is not None:
-        features = leaves.features(layer, where)
-        same = np.array([i for i in features if layer.name(int(i)) == layer.name(index)], dtype=np.int64)
-    sites = leaves.sites
-    one = SiteTable(sites.geometries[:1], sites.uncertainty_ft[:1], sites.placed[:1], sites.mun_codes[:1])
-    return measure_distance(layer, same, one)
+        same = tuple(i for i in map(int, leaves.features(layer, where)) if layer.name(i) == layer.name(index))
+    found = leaves.first_distances.get((layer.id, same))
+    if found is None:
+        found = measure_distance(layer, np.array(same, dtype=np.int64), leaves.sites.first())
+        leaves.first_distances[layer.id, same] = found
+    return found
 
 
 def other_features(leaves: Leaves, layer: Layer, where: Within, own: tuple[str, Distance], measured: Distance) -> str:

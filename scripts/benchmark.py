@@ -314,8 +314,9 @@ def ready_leaves(seen: Leaves, n: int) -> Leaves:
         candidates=place.candidates[rows],
         starts=starts,
         shares=place.shares[rows],
-        neighbours=((),) * n,
-        distances_ft=((),) * n,
+        neighbours=tuple(place.neighbours[i] for i in index),
+        distances_ft=tuple(place.distances_ft[i] for i in index),
+        outside=place.outside[index],
     )
     return Leaves(
         seen.bound,
