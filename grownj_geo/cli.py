@@ -86,7 +86,6 @@ app.add_typer(rules_app, name="rules")
 
 def main() -> None:
     """Run the console script `grownj`."""
-    import os  # noqa: PLC0415 - only here
     import sys  # noqa: PLC0415 - only here
 
     try:
@@ -98,13 +97,9 @@ def main() -> None:
 
 
 def _version() -> NoReturn:
-    from importlib import metadata  # noqa: PLC0415 - only here
+    from grownj_geo.determination import software  # noqa: PLC0415 - only here
 
-    try:
-        version = metadata.version("grownj-geo")
-    except metadata.PackageNotFoundError:
-        version = "0 (not installed)"
-    typer.echo(f"grownj-geo {version}")
+    typer.echo(software())
     raise typer.Exit
 
 

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
 from grownj_geo.errors import RulebookError
-from grownj_geo.readings import read_entries
+from grownj_geo.readings import read_named
 
 if TYPE_CHECKING:
     from grownj_geo.atlas import Atlas
@@ -40,8 +39,7 @@ def load_lists() -> dict[str, ListDefinition]:
     >>> load_lists()["gsgz"].label
     'growth zones'
     """
-    path = resources.files("grownj_geo") / "rules" / "lists.yaml"
-    return {entry.name: entry for entry in read_entries(path.read_bytes(), ListDefinition, name=path.name)}
+    return read_named("lists.yaml", ListDefinition, by="name")
 
 
 @dataclass(frozen=True)

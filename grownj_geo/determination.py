@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import lru_cache
+from importlib import metadata
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -21,11 +23,22 @@ __all__ = [
     "SiteRecord",
     "StationRecord",
     "TierRecord",
+    "software",
 ]
 
 FORMAT: Literal["grownj-determination/1"] = "grownj-determination/1"
 
 OutcomeWord = Literal["yes", "no", "undetermined"]
+
+
+@lru_cache(maxsize=1)
+def software() -> str:
+    """Return the name and the version of this package, as a record names what made it."""
+    try:
+        version = metadata.version("grownj-geo")
+    except metadata.PackageNotFoundError:
+        version = "0 (not installed)"
+    return f"grownj-geo {version}"
 
 
 class _Record(BaseModel):

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
-from importlib import metadata
+from functools import cached_property
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ import shapely
 
 from grownj_geo.binding import BoundRulebook, Clause, bind
 from grownj_geo.crs import misfit, parse_crs
-from grownj_geo.determination import Determination, Finding, LayerRecord, Missing
+from grownj_geo.determination import Determination, Finding, LayerRecord, Missing, software
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.evidence import IN_NEW_JERSEY, deciding_leaves, evidence_of, feet, status_of, weakest
@@ -203,7 +202,7 @@ class Engine:
         layers = self.layer_records
         tier = tier_record(run)
         return Determination(
-            software=f"grownj-geo {_version()}",
+            software=software(),
             rulebook=self.rulebook_record,
             as_of=self.atlas.as_of,
             determined_on=determined_on,
@@ -375,14 +374,6 @@ class Directory:
     def names(self) -> Mapping[str, tuple[str, str]]:
         """Name and county by `mun_code`."""
         return self.atlas.municipal_names
-
-
-@lru_cache(maxsize=1)
-def _version() -> str:
-    try:
-        return metadata.version("grownj-geo")
-    except metadata.PackageNotFoundError:
-        return "0 (not installed)"
 
 
 def _finding(

@@ -6,13 +6,12 @@ import math
 import re
 from datetime import date, datetime
 from functools import lru_cache
-from importlib import resources
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from grownj_geo.errors import FactError, RulebookError
-from grownj_geo.readings import nearest_name, read_entries
+from grownj_geo.errors import FactError
+from grownj_geo.readings import nearest_name, read_named
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,13 +102,7 @@ def load_facts() -> dict[str, FactDefinition]:
     >>> "structure_exists" in load_facts()
     True
     """
-    path = resources.files("grownj_geo") / "rules" / "facts.yaml"
-    found: dict[str, FactDefinition] = {}
-    for fact in read_entries(path.read_bytes(), FactDefinition, name=path.name):
-        if fact.name in found:
-            raise RulebookError(f"{path.name} gives the fact {fact.name!r} twice; expected each name once.")
-        found[fact.name] = fact
-    return found
+    return read_named("facts.yaml", FactDefinition, by="name")
 
 
 def parse_fact(statement: str) -> tuple[str, bool | float | str]:

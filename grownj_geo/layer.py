@@ -153,6 +153,12 @@ class Layer:
         name = self.manifest.bound_field
         return np.array([EXACT if name is None else self.value(name, i) for i in range(len(self))], dtype=object)
 
+    def meeting(self, features: NDArray[np.int64], box: tuple[float, float, float, float]) -> NDArray[np.int64]:
+        """Return those of some features whose own box meets a box: x0, y0, x1, y1 in EPSG:3424."""
+        x0, y0, x1, y1 = box
+        boxes = self.bounds[features]
+        return features[(boxes[:, 0] <= x1) & (boxes[:, 2] >= x0) & (boxes[:, 1] <= y1) & (boxes[:, 3] >= y0)]
+
     def undated(self, features: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Return which features have no known beginning in a layer where that leaves them in doubt."""
         name = self.manifest.from_field

@@ -226,18 +226,13 @@ def _ground(layer: Layer, features: Ints, site: shapely.Geometry, reach: float) 
     else:
         x0, y0, x1, y1 = site.bounds
         box = (x0 - reach, y0 - reach, x1 + reach, y1 + reach)
-        near = features[_boxes_meet(layer.bounds[features], box)]
+        near = layer.meeting(features, box)
         # The frame of this cut is at least `reach` away, and distances are capped there.
         parts = [shapely.clip_by_rect(layer.geometry(int(i)), *box) for i in near]
         capped = True
     area = parts[0] if len(parts) == 1 else shapely.union_all(parts)
     shapely.prepare(area)
     return _Ground(area, shapely.boundary(area), capped)
-
-
-def _boxes_meet(boxes: Floats, box: tuple[float, float, float, float]) -> NDArray[np.bool_]:
-    x0, y0, x1, y1 = box
-    return np.asarray((boxes[:, 0] <= x1) & (boxes[:, 2] >= x0) & (boxes[:, 1] <= y1) & (boxes[:, 3] >= y0))
 
 
 def _shares(site: shapely.Geometry, ground: _Ground, tolerance: float) -> tuple[float, float, float]:
@@ -281,7 +276,7 @@ def _nearest_feature(layer: Layer, features: Ints, site: shapely.Geometry, reach
     x0, y0, x1, y1 = site.bounds
     near = features
     if len(features) > _FEW_FEATURES:
-        near = features[_boxes_meet(layer.bounds[features], (x0 - reach, y0 - reach, x1 + reach, y1 + reach))]
+        near = layer.meeting(features, (x0 - reach, y0 - reach, x1 + reach, y1 + reach))
     if not len(near):
         return -1
     distances = [shapely.distance(layer.geometry(int(i)), site) for i in near]

@@ -15,7 +15,7 @@ from grownj_geo.yamlfile import read_yaml
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Reading", "load_readings", "nearest_name", "read_entries", "resolve_readings"]
+__all__ = ["Reading", "load_readings", "nearest_name", "read_entries", "read_named", "resolve_readings"]
 
 OptionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Words = Annotated[str, Field(min_length=1)]
@@ -119,6 +119,29 @@ def read_entries(content: bytes | str, model: type[_ModelT], *, name: str, key: 
         raise RulebookError(f"{name} does not follow the format: {problems}.") from error
 
 
+def read_named(file_name: str, model: type[_ModelT], *, by: str) -> dict[str, _ModelT]:
+    """Return the entries of one of the package's files of rules by one of their fields, in the order of the file.
+
+    Raises
+    ------
+    RulebookError
+        If the file is not readable, does not follow the format, or gives a name twice.
+
+    Examples
+    --------
+    >>> read_named("readings.yaml", Reading, by="id")["A1"].id
+    'A1'
+    """
+    path = resources.files("grownj_geo") / "rules" / file_name
+    found: dict[str, _ModelT] = {}
+    for entry in read_entries(path.read_bytes(), model, name=file_name):
+        name = getattr(entry, by)
+        if name in found:
+            raise RulebookError(f"{file_name} gives the {by} {name!r} twice; expected each once.")
+        found[name] = entry
+    return found
+
+
 @lru_cache(maxsize=1)
 def load_readings() -> dict[str, Reading]:
     """Return every reading of the package by id, in order of number.
@@ -133,12 +156,7 @@ def load_readings() -> dict[str, Reading]:
     >>> list(load_readings())[:3]
     ['A1', 'A2', 'A3']
     """
-    path = resources.files("grownj_geo") / "rules" / "readings.yaml"
-    found: dict[str, Reading] = {}
-    for reading in read_entries(path.read_bytes(), Reading, name=path.name):
-        if reading.id in found:
-            raise RulebookError(f"{path.name} gives the reading {reading.id} twice; expected each id once.")
-        found[reading.id] = reading
+    found = read_named("readings.yaml", Reading, by="id")
     return dict(sorted(found.items(), key=lambda item: int(item[0][1:])))
 
 

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from grownj_geo.evaluate import Evaluation
     from grownj_geo.leaves import Leaves
     from grownj_geo.place import Placement
-    from grownj_geo.rulebook import Rulebook, Tier
+    from grownj_geo.rulebook import Rulebook, Tier, WordingPeriod
     from grownj_geo.site import Site
 
 __all__ = [
@@ -259,10 +259,12 @@ def not_checked(findings: tuple[Finding, ...], atlas: Atlas) -> tuple[NotChecked
 
 def wording_of(rulebook: Rulebook, as_of: date) -> str | None:
     """Return what is known of the wording on a day."""
-    for period in rulebook.wording:
-        if period.from_ <= as_of < period.until:
-            return period.words
-    return None
+    period = _period_of(rulebook, as_of)
+    return None if period is None else period.words
+
+
+def _period_of(rulebook: Rulebook, as_of: date) -> WordingPeriod | None:
+    return next((period for period in rulebook.wording if period.from_ <= as_of < period.until), None)
 
 
 def cautions_of(
@@ -270,7 +272,7 @@ def cautions_of(
 ) -> tuple[str, ...]:
     """Return what a reader should be warned of, most local first."""
     cautions = _place_cautions(leaves) + _mismatch(leaves, site) + _far_pieces(site)
-    period = next((p for p in leaves.bound.rulebook.wording if p.from_ <= leaves.bound.as_of < p.until), None)
+    period = _period_of(leaves.bound.rulebook, leaves.bound.as_of)
     if period is not None and not period.seen:
         cautions.append(period.words)
     for layer_id, manifest in leaves.atlas.manifests.items():

@@ -221,13 +221,10 @@ def _covering(leaves: Leaves, layer: Layer) -> list[int]:
     """Return the features of any kind that cover the first site or a part of it."""
     site = leaves.sites.geometries[0]
     features = layer.select(as_of=leaves.bound.as_of)
-    x0, y0, x1, y1 = site.bounds
-    boxes = layer.bounds[features]
-    near = features[(boxes[:, 0] <= x1) & (boxes[:, 2] >= x0) & (boxes[:, 1] <= y1) & (boxes[:, 3] >= y0)]
     point = site.geom_type == "Point"
     return [
         int(i)
-        for i in near
+        for i in layer.meeting(features, site.bounds)
         if shapely.intersects(layer.geometry(int(i)), site)
         and (point or shapely.area(shapely.intersection(layer.geometry(int(i)), site)) > 0)
     ]

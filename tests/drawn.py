@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import shapely
+import yaml
 
 from grownj_geo.layer import Layer
 from grownj_geo.manifest import load_manifests
+from grownj_geo.rulebook import Rulebook, read_rulebook
 from grownj_geo.site import Site
 from grownj_geo.units import to_working
 
@@ -106,6 +109,45 @@ def site(geometry: shapely.Geometry | None, *, uncertainty_ft: float = 0.0, **mo
 def points(xy: Iterable[tuple[float, float]]) -> list[Site]:
     """Return point sites."""
     return [site(shapely.Point(x, y)) for x, y in xy]
+
+
+def drawn_book(
+    rule: Any, *, parameters: Mapping[str, Mapping[str, Any]] | None = None, categories: Sequence[Any] = ()
+) -> Rulebook:
+    """Return a rulebook of one category, "answer", with figures that hold on every day, and further categories."""
+    figures = {
+        name: {
+            "label": name,
+            "unit": given["unit"],
+            "values": [
+                {
+                    "from": date(2013, 9, 18),
+                    "value": given["value"],
+                    "citation": "none",
+                    "status": given.get("status", "confirmed"),
+                }
+            ],
+        }
+        for name, given in (parameters or {}).items()
+    }
+    raw = {
+        "format": 1,
+        "id": "drawn",
+        "title": "drawn",
+        "version": "1",
+        "citation": "none",
+        "first_day": date(2013, 9, 18),
+        "last_day": date(2019, 7, 1),
+        "outside_days": "Nothing.",
+        "parameters": figures,
+        "categories": [drawn_category("answer", rule, label="a"), *categories],
+    }
+    return read_rulebook(yaml.safe_dump(raw, sort_keys=False), name="drawn.yaml")
+
+
+def drawn_category(name: str, rule: Any, *, label: str | None = None) -> dict[str, Any]:
+    """Return a category of a drawn rulebook."""
+    return {"id": name, "label": label or name, "citation": "none", "summary": "s", "rule": rule}
 
 
 def outcome(run: Evaluation, category: str) -> str:

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 import shapely
-import yaml
-from drawn import WORDS, draw, points, site, square
+from drawn import WORDS, draw, drawn_book, drawn_category, points, site, square
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +19,7 @@ from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
 from grownj_geo.observe import SiteTable
 from grownj_geo.readings import resolve_readings
-from grownj_geo.rulebook import Rulebook, load_rulebook, read_rulebook
+from grownj_geo.rulebook import Rulebook, load_rulebook
 
 if TYPE_CHECKING:
     from grownj_geo.values import Values
@@ -36,24 +35,7 @@ Tree = Any
 
 
 def _book(rule: Tree, **more: Tree) -> Rulebook:
-    raw = {
-        "format": 1,
-        "id": "drawn",
-        "title": "drawn",
-        "version": "1",
-        "citation": "none",
-        "first_day": date(2013, 9, 18),
-        "last_day": date(2019, 7, 1),
-        "outside_days": "Nothing.",
-        "categories": [
-            {"id": "answer", "label": "a", "citation": "none", "summary": "s", "rule": rule},
-            *(
-                {"id": name, "label": name, "citation": "none", "summary": "s", "rule": body}
-                for name, body in more.items()
-            ),
-        ],
-    }
-    return read_rulebook(yaml.safe_dump(raw, sort_keys=False), name="drawn.yaml")
+    return drawn_book(rule, categories=[drawn_category(name, body) for name, body in more.items()])
 
 
 def _values(book: Rulebook, rows: list[dict[str, bool | None]], day: date = DAY) -> Values:

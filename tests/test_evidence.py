@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import shapely
-import yaml
-from drawn import CAMDEN, NEWARK, around, draw, site, square, stations
+from drawn import CAMDEN, NEWARK, around, draw, drawn_book, site, square, stations
 
 from grownj_geo.atlas import Atlas
 from grownj_geo.determine import Engine
 from grownj_geo.evidence import evidence_of, percent, status_of
-from grownj_geo.rulebook import read_rulebook
 from grownj_geo.units import to_working
 from grownj_geo.words import lengths
 
@@ -33,40 +31,6 @@ DAY = date(2017, 4, 17)
 HALF = {"half": {"unit": "mile", "value": 0.5}}
 
 
-def _book(rule: Mapping[str, Any], parameters: Mapping[str, Mapping[str, Any]], more: Sequence[Any]) -> str:
-    figures = {
-        name: {
-            "label": name,
-            "unit": given["unit"],
-            "values": [
-                {
-                    "from": date(2013, 9, 18),
-                    "value": given["value"],
-                    "citation": "none",
-                    "status": given.get("status", "confirmed"),
-                }
-            ],
-        }
-        for name, given in parameters.items()
-    }
-    raw = {
-        "format": 1,
-        "id": "drawn",
-        "title": "drawn",
-        "version": "1",
-        "citation": "none",
-        "first_day": date(2013, 9, 18),
-        "last_day": date(2019, 7, 1),
-        "outside_days": "Nothing.",
-        "parameters": figures,
-        "categories": [
-            {"id": "answer", "label": "a", "citation": "none", "summary": "s", "rule": rule},
-            *more,
-        ],
-    }
-    return yaml.safe_dump(raw, sort_keys=False)
-
-
 def run(
     rule: Mapping[str, Any],
     layers: Sequence[Layer],
@@ -77,7 +41,7 @@ def run(
     day: date = DAY,
     readings: Mapping[str, str] | None = None,
 ) -> Evaluation:
-    book = read_rulebook(_book(rule, parameters or {}, more), name="drawn.yaml")
+    book = drawn_book(rule, parameters=parameters, categories=more)
     ground = [] if any(layer.id == "municipalities" for layer in layers) else [GROUND]
     return Engine(Atlas(as_of=day, layers=[*ground, *layers]), book, readings or {}).run(asked)
 
