@@ -7,7 +7,7 @@ from datetime import date
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from grownj_geo.nodes import CategoryNode, Day, Node, NodeBase, children_of, operator_of
+from grownj_geo.nodes import CategoryNode, Day, Node, NodeBase, children_of, named_parameters, operator_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -54,6 +54,11 @@ class Clause:
         """The clauses below it that take part in the answer."""
         return tuple(child for child in self.children if child.counts)
 
+    @cached_property
+    def parameters(self) -> tuple[str, ...]:
+        """The parameters that it names, or that a clause inside it names."""
+        return tuple(named_parameters(self.node))
+
     def walk(self) -> Iterator[Clause]:
         """Yield the clause and all clauses below it, in order."""
         yield self
@@ -82,6 +87,11 @@ class BoundRulebook:
     by_path: Mapping[str, Clause]
     figures: Mapping[str, float]
     lists: Mapping[str, tuple[str, ...]]
+
+    @cached_property
+    def leaves(self) -> tuple[Clause, ...]:
+        """The clauses that look at the world, in order: those that neither join others nor name a category."""
+        return tuple(c for c in self.by_path.values() if not c.children and not isinstance(c.node, CategoryNode))
 
 
 def bind(rulebook: Rulebook, *, as_of: date, readings: Mapping[str, str]) -> BoundRulebook:

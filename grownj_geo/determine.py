@@ -38,11 +38,11 @@ from grownj_geo.records import (
 from grownj_geo.rulebook import Rulebook, load_rulebook
 from grownj_geo.site import Site
 from grownj_geo.units import FT_PER_FTUS, WORKING_CRS, to_working_geometry
-from grownj_geo.values import ANSWER, LEANING, STRICT
-from grownj_geo.whatif import deciding_sets
+from grownj_geo.values import LEANING, STRICT
+from grownj_geo.whatif import deciding_sets, open_points
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Mapping, Sequence
     from datetime import date
 
     from grownj_geo.atlas import Atlas
@@ -57,6 +57,7 @@ DISCLAIMER = (
 )
 
 _MOST_ENGINES = 16
+_MOST_OPEN_POINTS = 4096
 
 
 @dataclass
@@ -84,7 +85,7 @@ class Engine:
     bound: BoundRulebook = field(init=False)
     _feature_cache: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
     _common: dict[str, Evidence] = field(default_factory=dict)
-    _missing: dict[tuple[str, ...], Missing] = field(default_factory=dict)
+    _missing: dict[Hashable, dict[str, tuple[Missing, ...]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Bind once; sites share the result."""
@@ -160,17 +161,25 @@ class Engine:
         for label, other in self.others.items():
             again = Evaluation(other.bound, other.same_sites(run.leaves), keep=False, margins=False)
             for category in categories:
-                there = int(again.category(category).outcomes[ANSWER, 0])
-                if there != int(run.category(category).outcomes[ANSWER, 0]):
+                there = again.category(category).first
+                if there != run.category(category).first:
                     found[category][label] = Outcome.of(there).value
         return found
 
-    def _named(self, needs: tuple[str, ...]) -> Missing:
-        """Return a set of missing things with its words; there are few, so each is made once."""
-        if needs not in self._missing:
-            words = " and ".join(_need_words(need, self.atlas) for need in needs)
-            self._missing[needs] = Missing(needs=needs, words=words)
-        return self._missing[needs]
+    def _would_decide(self, run: Evaluation, categories: Sequence[str]) -> dict[str, tuple[Missing, ...]]:
+        """Return, by category, what could decide it. Sites leave the same points open again and again."""
+        key = open_points(run)
+        if key not in self._missing:
+            if len(self._missing) >= _MOST_OPEN_POINTS:
+                self._missing.clear()
+            self._missing[key] = {
+                category: tuple(
+                    Missing(needs=needs, words=" and ".join(_need_words(need, self.atlas) for need in needs))
+                    for needs in sets
+                )
+                for category, sets in deciding_sets(run, categories).items()
+            }
+        return self._missing[key]
 
     def determine(
         self, site: Site, *, determined_on: date | None = None, other_readings: bool = False
@@ -188,13 +197,13 @@ class Engine:
         """
         run = self.run(site)
         categories = [c for c in self.rulebook.categories if c.kind != "ground"]
-        sets = deciding_sets(run, [c.id for c in categories])
+        would_decide = self._would_decide(run, [c.id for c in categories])
         differing = self._under_other_readings(run, [c.id for c in categories]) if other_readings else None
         findings = tuple(
             _finding(
                 category.id,
                 run,
-                tuple(self._named(needs) for needs in sets.get(category.id, ())),
+                would_decide.get(category.id, ()),
                 None if differing is None else differing[category.id],
             )
             for category in categories
@@ -382,7 +391,7 @@ def _finding(
     category = run.bound.rulebook.category(category_id)
     clause = run.bound.clauses[category_id]
     values = run.category(category_id)
-    answer, leaning = int(values.outcomes[ANSWER, 0]), int(values.outcomes[LEANING, 0])
+    answer, leaning = values.first, int(values.outcomes[LEANING, 0])
     leaves = deciding_leaves(clause, run)
     evidence = tuple(evidence_of(leaf, run) for leaf in leaves)
     assumed = answer != int(values.outcomes[STRICT, 0])
@@ -425,7 +434,7 @@ def _why(outcome: Outcome, evidence: tuple[Evidence, ...]) -> str:
 def _readings(own: tuple[str, ...], leaves: tuple[Clause, ...], run: Evaluation) -> dict[str, str]:
     """Return the readings that a category and its deciding clauses name, with the options taken."""
     named = {*own, *(reading for leaf in leaves for reading in leaf.node.readings)}
-    return {i: run.bound.readings[i] for i in sorted(named, key=lambda i: int(i[1:]))}
+    return {i: run.bound.readings[i] for i in sorted(named, key=lambda i: int(i[1:]))} if named else {}
 
 
 def _need_words(need: str, atlas: Atlas) -> str:

@@ -16,7 +16,7 @@ import shapely
 from grownj_geo.leaves import Leaves
 from grownj_geo.nodes import ContainsFeatureNode
 from grownj_geo.observe import SiteTable
-from grownj_geo.values import ANSWER, Values, combine, negated, perhaps
+from grownj_geo.values import Values, combine, negated, perhaps
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -91,7 +91,7 @@ class Evaluation:
         if self.keep:
             self.clause_values[clause.path] = result
             if self.leaves.n:
-                self.answers[clause.path] = int(result.outcomes[ANSWER, 0])
+                self.answers[clause.path] = result.first
         return result
 
     def _joint(self, clause: Clause) -> Values:

@@ -10,8 +10,6 @@ from grownj_geo.determination import Evidence, Interval
 from grownj_geo.facts import load_facts
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.nodes import (
-    AllNode,
-    AnyNode,
     CategoryNode,
     ContainsFeatureNode,
     CountyInNode,
@@ -20,7 +18,6 @@ from grownj_geo.nodes import (
     InsideNode,
     MunicipalityInNode,
     Node,
-    NotNode,
     OverlapsNode,
     RatioNode,
     ShareOverNode,
@@ -28,7 +25,6 @@ from grownj_geo.nodes import (
     UndeterminedNode,
     Where,
     WithinNode,
-    named_parameters,
 )
 from grownj_geo.units import miles_to_ft
 from grownj_geo.values import ANSWER, STRICT
@@ -80,6 +76,11 @@ IN_NEW_JERSEY = "in New Jersey"
 STATUS_ORDER = ("confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found")
 """How well something is known, strongest first."""
 
+_DECISIVE = {"any": 1, "all": -1, "not": 0}
+"""The outcome of one part that decides a joint clause; 0 where it is that of the only part, turned round."""
+
+_RANK = {status: rank for rank, status in enumerate(STATUS_ORDER)}
+
 _SHARE_DIGITS = 6
 _NAMED = {
     Outcome.YES: "which is one of those named",
@@ -107,19 +108,18 @@ def deciding_leaves(clause: Clause, run: Evaluation) -> tuple[Clause, ...]:
 
 
 def _deciding(clause: Clause, run: Evaluation) -> Iterator[Clause]:
-    node = clause.node
-    if isinstance(node, CategoryNode):
-        yield from deciding_leaves(run.bound.clauses[node.category], run)
+    if clause.operator == "category":
+        yield from deciding_leaves(run.bound.clauses[clause.content], run)
         return
-    if not isinstance(node, AnyNode | AllNode | NotNode):
+    decisive = _DECISIVE.get(clause.operator)
+    if decisive is None:
         yield clause
         return
     answer = run.answers[clause.path]
-    if isinstance(node, NotNode):
-        wanted = {-answer}
+    if decisive == 0:
+        wanted: tuple[int, ...] = (-answer,)
     else:
-        decisive = 1 if isinstance(node, AnyNode) else -1
-        wanted = {answer} if answer in {decisive, 0} else {1, 0, -1}
+        wanted = (answer,) if answer in {decisive, 0} else (1, 0, -1)
     for child in clause.active:
         if run.answers.get(child.path) in wanted or child.in_force == "unsure":
             yield from _deciding(child, run)
@@ -152,7 +152,7 @@ def _status(clause: Clause, run: Evaluation) -> str:
     if not parts:
         return own
     sufficient = answer == {"any": 1, "all": -1}.get(clause.operator)
-    return weakest([own, min(parts, key=STATUS_ORDER.index) if sufficient else weakest(parts)])
+    return weakest([own, min(parts, key=_RANK.__getitem__) if sufficient else weakest(parts)])
 
 
 def weakest(statuses: Sequence[str]) -> str:
@@ -163,7 +163,7 @@ def weakest(statuses: Sequence[str]) -> str:
     >>> weakest(["confirmed", "secondary", "derived"])
     'secondary'
     """
-    return max(statuses, key=STATUS_ORDER.index)
+    return max(statuses, key=_RANK.__getitem__)
 
 
 def evidence_of(clause: Clause, run: Evaluation) -> Evidence:
@@ -192,7 +192,7 @@ def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901 - one 
     values = run.clause_values[clause.path]
     leaves = run.leaves
     node = clause.node
-    outcome = Outcome.of(int(values.outcomes[ANSWER, 0]))
+    outcome = Outcome.of(values.first)
     causes = Cause(int(values.causes[0]))
     found: Found = {}
     if isinstance(node, InsideNode | OverlapsNode):
@@ -241,7 +241,7 @@ def _leaf_status(clause: Clause, run: Evaluation, seen: str | None, *, decided: 
     statuses = [status for status in (seen, clause.status) if status]
     if statuses or decided:
         parameters = run.bound.rulebook.parameters
-        statuses += [parameters[name].at(run.bound.as_of).status for name in named_parameters(clause.node)]
+        statuses += [parameters[name].at(run.bound.as_of).status for name in clause.parameters]
     return weakest(statuses) if statuses else None
 
 

@@ -10,7 +10,6 @@ from grownj_geo.determination import Evidence, OutcomeWord
 from grownj_geo.evidence import clause_label, evidence_of
 from grownj_geo.logic import Outcome
 from grownj_geo.nodes import CategoryNode, UncertainDay
-from grownj_geo.values import ANSWER
 
 if TYPE_CHECKING:
     from grownj_geo.binding import Clause
@@ -71,7 +70,7 @@ def _explain(clause: Clause, run: Evaluation, depth: Depth, seen: set[str]) -> E
     node = clause.node
     value = run.clause_values.get(clause.path)
     counts = value is not None and clause.counts
-    outcome = Outcome.of(int(value.outcomes[ANSWER, 0])).value if value is not None and clause.counts else None
+    outcome = Outcome.of(value.first).value if value is not None and clause.counts else None
     notes = [n for n in (_dates(node.from_, node.until), _not_counted(clause, run), node.note) if n]
     operator, citation, evidence = clause.operator, clause.citation, None
     children: tuple[Explanation, ...] = ()
@@ -108,9 +107,9 @@ def _decides(clause: Clause, child: Clause, run: Evaluation) -> bool:
     value, part = run.clause_values.get(clause.path), run.clause_values.get(child.path)
     if value is None or part is None or not child.counts:
         return False
-    answer = int(value.outcomes[ANSWER, 0])
+    answer = value.first
     decisive = {"any": 1, "all": -1}.get(clause.operator)
-    return answer not in {decisive, 0} or int(part.outcomes[ANSWER, 0]) == answer or clause.operator == "not"
+    return answer not in {decisive, 0} or part.first == answer or clause.operator == "not"
 
 
 def _dates(start: Day | None, end: Day | None) -> str | None:

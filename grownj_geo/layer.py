@@ -64,6 +64,8 @@ class Layer:
     )
     _vertices: dict[int, int] = field(default_factory=dict)
     _meant: dict[str, dict[str, str]] = field(default_factory=dict)
+    _values: dict[tuple[str, int], str] = field(default_factory=dict)
+    _figures: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of features."""
@@ -112,8 +114,11 @@ class Layer:
         Blanks around a publisher's value do not count, and capitals do: a value that the manifest does not know
         comes back as it stands.
         """
-        typed = self._typed(name, index)
-        return self._meanings(name).get(typed.strip(), typed)
+        found = self._values.get((name, index))
+        if found is None:
+            typed = self._typed(name, index)
+            found = self._values[name, index] = self._meanings(name).get(typed.strip(), typed)
+        return found
 
     def figure(self, name: str, index: int) -> float:
         """Return one attribute as a number; NaN where it is missing or is none, such as ``"N/A"`` or ``"20%"``."""
@@ -148,10 +153,37 @@ class Layer:
         return base if name is None else base + np.array([self.figure(name, i) for i in range(len(self))])
 
     @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Every feature's name, as `name` says it."""
+        return tuple(self.name(i) for i in range(len(self)))
+
+    def figures(self, name: str) -> NDArray[np.float64]:
+        """Return one attribute of every feature as numbers, as `figure` reads it, shape (n,)."""
+        found = self._figures.get(name)
+        if found is None:
+            found = self._figures[name] = np.array([self.figure(name, i) for i in range(len(self))], dtype=np.float64)
+        return found
+
+    @cached_property
     def bound_kinds(self) -> NDArray[np.object_]:
         """Whether each feature is exact, or an inner, outer or nominal bound of the true one."""
         name = self.manifest.bound_field
         return np.array([EXACT if name is None else self.value(name, i) for i in range(len(self))], dtype=object)
+
+    @cached_property
+    def sure(self) -> NDArray[np.bool_]:
+        """Which features are ground that surely belongs: exact ones and inner bounds, shape (n,)."""
+        return np.isin(self.bound_kinds, (EXACT, INNER))
+
+    @cached_property
+    def possible(self) -> NDArray[np.bool_]:
+        """Which features are all the ground that can belong: exact ones and outer bounds, shape (n,)."""
+        return np.isin(self.bound_kinds, (EXACT, OUTER))
+
+    @cached_property
+    def computed(self) -> NDArray[np.bool_]:
+        """Which features are the line that figures are computed from: exact and nominal ones, shape (n,)."""
+        return np.isin(self.bound_kinds, (EXACT, NOMINAL))
 
     def meeting(self, features: NDArray[np.int64], box: tuple[float, float, float, float]) -> NDArray[np.int64]:
         """Return those of some features whose own box meets a box: x0, y0, x1, y1 in EPSG:3424."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -103,10 +104,15 @@ class Leaves:
         self.placement = given_placement or place_sites(self.atlas, self.sites)
         self.membership = Membership(self.atlas, self.placement, self._partial)
 
-    @property
+    @cached_property
     def n(self) -> int:
         """The number of sites."""
         return len(self.sites)
+
+    @cached_property
+    def _first(self) -> SiteTable:
+        """The first site alone, by its place."""
+        return self.sites.first()
 
     def under(self, bound: BoundRulebook, *, feature_cache: dict[int, list[tuple[int, int, int]]]) -> Leaves:
         """Return the leaves of the same sites under other readings, with what was measured already."""
@@ -181,12 +187,19 @@ class Leaves:
             self.distances[key] = found
         return self.distances[key]
 
+    def first_distance(self, layer: Layer, features: tuple[int, ...]) -> Distance:
+        """Return how far the first site is from some features, by its place; many clauses name the same ones."""
+        key = (layer.id, features)
+        if key not in self.first_distances:
+            self.first_distances[key] = measure_distance(layer, np.array(features, dtype=np.int64), self._first)
+        return self.first_distances[key]
+
     def features(self, layer: Layer, where: Where) -> NDArray[np.int64]:
         """Return the features that a clause means: those in being on the day, or the nearest n of them."""
         found = layer.select(where.selection, as_of=self.bound.as_of)
         for name, parameter in where.at_least.items():
             least = self.bound.figures[parameter]
-            found = np.array([i for i in found if layer.figure(name, int(i)) >= least], dtype=np.int64)
+            found = found[layer.figures(name)[found] >= least]
         if isinstance(where, Within) and where.nearest is not None:
             return self._ranked(layer, found, where.nearest)[1]
         return found
@@ -284,13 +297,10 @@ class Leaves:
         """Make a no undetermined where a feature that may cover the site lacks a figure that is asked for."""
         layer = self.layer(where.layer)
         if layer is not None and where.at_least:
-            lacking = [
-                int(i)
-                for i in layer.select(where.selection, as_of=self.bound.as_of)
-                if any(np.isnan(layer.figure(name, int(i))) for name in where.at_least)
-            ]
-            if lacking:
-                near = measure_coverage(layer, np.array(lacking, dtype=np.int64), self.sites).share_high > 0
+            selected = layer.select(where.selection, as_of=self.bound.as_of)
+            lacking = selected[np.logical_or.reduce([np.isnan(layer.figures(n)[selected]) for n in where.at_least])]
+            if len(lacking):
+                near = measure_coverage(layer, lacking, self.sites).share_high > 0
                 unsure = near & (values.outcomes[ANSWER] == -1)
                 values.outcomes[:, unsure] = 0
                 values.causes[unsure] = int(Cause.LIST_UNKNOWN)

@@ -57,6 +57,13 @@ class Membership:
         return self.atlas.county_names.get(mun_code[:2], "")
 
     @cached_property
+    def _only(self) -> str | None:
+        """The municipality of a single site that is certainly in one: plain values are much faster than arrays."""
+        place = self.placement
+        one = len(place.kinds) == 1 and len(place.candidates) == 1 and place.kinds[0] is PlacementKind.CERTAIN
+        return place.codes[place.candidates[0]] if one and place.candidates[0] >= 0 else None
+
+    @cached_property
     def _asked(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The municipalities that any site may be in, each once, and where each candidate is among them."""
         asked, position = np.unique(self.placement.candidates, return_inverse=True)
@@ -98,6 +105,10 @@ class Membership:
     ) -> tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int32]]:
         """Return answer, leaning and causes of a test of the site's municipality."""
         place = self.placement
+        if self._only is not None:
+            value = SIGN[test(self._only)]
+            causes = np.array([0 if value else int(Cause.LIST_UNKNOWN)], dtype=np.int32)
+            return np.array([value], dtype=np.int8), np.array([value], dtype=np.int8), causes
         asked, position = self._asked
         table = np.array(
             [SIGN[test(place.codes[c])] if c >= 0 else SIGN[None if c == UNKNOWN else False] for c in asked]
@@ -118,11 +129,13 @@ class Membership:
 
         Municipal lines are known to so many feet only: the neighbours within that distance count as possible.
         """
-        none = self.answer(test)[0] == -1
+        none = np.asarray(self.answer(test)[0] == -1)
         sites, codes, position = self._beside
+        if not codes:
+            return none
         passes = np.array([test(code) is not False for code in codes], dtype=bool)
         none[sites[passes[position]]] = False
-        return np.asarray(none)
+        return none
 
     def _of_parts(self, values: NDArray[np.int8], least: NDArray[np.int8], most: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return the answer of sites that lie in several municipalities, as reading A3 says."""

@@ -6,13 +6,13 @@ ellipsoid and in international feet; areas are planar, in the working CRS.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
 
-from grownj_geo.layer import EXACT, INNER, NOMINAL, OUTER
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_lonlat
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class SiteTable:
     by_pin
         Whether a parcel number says it, which outranks lines; a statement only chooses among what lines leave open.
         None: as a parcel number for all.
+    away_ft
+        How far a single site is from areas that were measured: nearest and farthest part by layer and feature.
     """
 
     geometries: NDArray[np.object_]
@@ -70,6 +72,7 @@ class SiteTable:
     placed: NDArray[np.bool_]
     mun_codes: tuple[str, ...]
     by_pin: tuple[bool, ...] | None = None
+    away_ft: dict[Layer, dict[int, Floats]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sites: Sequence[Site]) -> SiteTable:
@@ -86,16 +89,27 @@ class SiteTable:
 
     def first(self) -> SiteTable:
         """Return the first site alone, by its place only: geometry has to say its municipality."""
-        return SiteTable(self.geometries[:1], self.uncertainty_ft[:1], self.placed[:1], ("",))
+        kept = self.away_ft if len(self) == 1 else {}
+        return SiteTable(self.geometries[:1], self.uncertainty_ft[:1], self.placed[:1], ("",), away_ft=kept)
 
     def __len__(self) -> int:
         """Return the number of sites."""
         return len(self.geometries)
 
-    @property
+    @cached_property
     def points(self) -> NDArray[np.bool_]:
         """Which sites are points, shape (n,)."""
         return np.asarray(shapely.get_type_id(self.geometries) == shapely.GeometryType.POINT)
+
+    @cached_property
+    def xy(self) -> Floats:
+        """Where the points are in EPSG:3424, shape (n, 2); NaN for other sites."""
+        return np.column_stack([shapely.get_x(self.geometries), shapely.get_y(self.geometries)])
+
+    @cached_property
+    def lonlat(self) -> Floats:
+        """Where the points are in degrees, shape (n, 2); infinite for other sites."""
+        return np.column_stack(to_lonlat(self.xy[:, 0], self.xy[:, 1]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,12 +165,10 @@ def _filled(n: int, value: float = np.nan) -> Floats:
 
 def _bounded(layer: Layer, features: Ints, doubtful: NDArray[np.bool_] | None = None) -> tuple[Ints, Ints, Ints]:
     """Split a selection into what is surely in, what is possibly in, and the computed line."""
-    bounds = layer.bound_kinds[features]
-    sure = np.isin(bounds, (EXACT, INNER))
-    computed = np.isin(bounds, (EXACT, NOMINAL))
+    sure, computed = layer.sure[features], layer.computed[features]
     if doubtful is not None:
         sure, computed = sure & ~doubtful, computed & ~doubtful
-    return features[sure], features[np.isin(bounds, (EXACT, OUTER))], features[computed]
+    return features[sure], features[layer.possible[features]], features[computed]
 
 
 def measure_coverage(
@@ -360,15 +372,14 @@ def _points_to_points(layer: Layer, features: Ints, sites: SiteTable, rows: Ints
     tolerance = layer.tolerances_ft[features]
     # Blocks keep the planar distance table small for large inputs.
     for block in np.array_split(rows, max(1, len(rows) * len(features) // 4_000_000)):
-        xy = np.column_stack([shapely.get_x(sites.geometries[block]), shapely.get_y(sites.geometries[block])])
+        xy, lonlat = sites.xy[block], sites.lonlat[block]
         planar = np.hypot(xy[:, None, 0] - target[None, :, 0], xy[:, None, 1] - target[None, :, 1])
         least = planar.min(axis=1)
         # Whatever can be nearest once the planar error and the stations' own uncertainty are allowed for.
         possible = planar <= (least * (1 + _PLANAR_ERROR) + 2 * float(tolerance.max()) + 1.0)[:, None]
         site_of, feature_of = np.nonzero(possible)
-        lon, lat = to_lonlat(xy[:, 0], xy[:, 1])
         found = layer.lonlat[features[feature_of]]
-        feet = geodesic_ft(lon[site_of], lat[site_of], found[:, 0], found[:, 1])
+        feet = geodesic_ft(lonlat[site_of, 0], lonlat[site_of, 1], found[:, 0], found[:, 1])
         starts = np.flatnonzero(np.r_[True, site_of[1:] != site_of[:-1]])
         slack = sites.uncertainty_ft[block]
         low = np.minimum.reduceat(feet - tolerance[feature_of], starts) - slack
@@ -431,23 +442,40 @@ def _polygon_to_points(layer: Layer, features: Ints, sites: SiteTable, row: int,
 
 
 def _to_polygons(layer: Layer, features: Ints, sites: SiteTable, rows: Ints, result: Distance) -> None:
-    lower, upper, nominal = _bounded(layer, features)
+    if not len(rows):
+        return
+    near, far = _to_each_polygon(layer, features, sites, rows)
+    sure, possible, computed = layer.sure[features], layer.possible[features], layer.computed[features]
+    tolerances = layer.tolerances_ft[features][:, None]
     slack = sites.uncertainty_ft[rows]
     for which, near_into, far_into, sign in (
-        (upper, result.near_low, result.far_low, -1.0),
-        (lower, result.near_high, result.far_high, 1.0),
-        (nominal, result.near, result.far, 0.0),
+        (possible, result.near_low, result.far_low, -1.0),
+        (sure, result.near_high, result.far_high, 1.0),
+        (computed, result.near, result.far, 0.0),
     ):
-        if not len(which):
+        if not which.any():
             continue
-        areas = np.array([layer.geometry(int(index)) for index in which], dtype=object)
-        near, far = _to_polygon(areas, sites.geometries[rows])
-        tolerance = sign * layer.tolerances_ft[which][:, None]
-        near, far = near + tolerance, far + tolerance
-        near_into[rows] = np.maximum(near.min(axis=0) + sign * slack, 0.0)
-        far_into[rows] = np.maximum(far.min(axis=0) + sign * slack, 0.0)
-        if which is lower or not len(lower):
-            result.feature[rows] = which[np.argmin(near, axis=0)]
+        tolerance = sign * tolerances[which]
+        nearest = near[which] + tolerance
+        near_into[rows] = np.maximum(nearest.min(axis=0) + sign * slack, 0.0)
+        far_into[rows] = np.maximum((far[which] + tolerance).min(axis=0) + sign * slack, 0.0)
+        if which is sure or not sure.any():
+            result.feature[rows] = features[which][np.argmin(nearest, axis=0)]
+
+
+def _to_each_polygon(layer: Layer, features: Ints, sites: SiteTable, rows: Ints) -> tuple[Floats, Floats]:
+    """Return nearest and farthest distance of each site from each feature, shape (features, sites)."""
+    if len(sites) > 1:
+        areas = np.array([layer.geometry(int(index)) for index in features], dtype=object)
+        return _to_polygon(areas, sites.geometries[rows])
+    # Many clauses, and the words about them, ask about the same few areas.
+    kept = sites.away_ft.setdefault(layer, {})
+    new = [index for index in features.tolist() if index not in kept]
+    if new:
+        areas = np.array([layer.geometry(index) for index in new], dtype=object)
+        kept.update(zip(new, np.stack(_to_polygon(areas, sites.geometries), axis=1), strict=True))
+    near, far = np.stack([kept[index] for index in features.tolist()], axis=1)
+    return near, far
 
 
 def _to_polygon(areas: NDArray[np.object_], places: NDArray[np.object_]) -> tuple[Floats, Floats]:

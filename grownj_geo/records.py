@@ -239,9 +239,9 @@ def nearest_stations(leaves: Leaves) -> tuple[StationRecord, ...]:
 def not_checked(findings: tuple[Finding, ...], atlas: Atlas) -> tuple[NotChecked, ...]:
     """Return the layers that are not loaded and what waits for each."""
     waiting: dict[str, list[str]] = {}
-    for finding in findings:
+    for finding in (f for f in findings if f.outcome == "undetermined"):
         for evidence in finding.evidence:
-            if finding.outcome == "undetermined" and evidence.layer and evidence.outcome == "undetermined":
+            if evidence.layer and evidence.outcome == "undetermined":
                 names = waiting.setdefault(evidence.layer, [])
                 if finding.id not in names:
                     names.append(finding.id)

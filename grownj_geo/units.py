@@ -137,6 +137,9 @@ def geodesic_ft(lon1: ArrayLike, lat1: ArrayLike, lon2: ArrayLike, lat2: ArrayLi
     >>> round(float(geodesic_ft(-74.1641, 40.7344, -74.1641, 40.7444)), 1)
     3643.3
     """
-    lon1, lat1, lon2, lat2 = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (lon1, lat1, lon2, lat2)))
+    given = [np.asarray(v, dtype=np.float64) for v in (lon1, lat1, lon2, lat2)]
+    if any(v.shape != given[0].shape for v in given):
+        given = list(np.broadcast_arrays(*given))
+    lon1, lat1, lon2, lat2 = given
     _, _, metres = _geod().inv(lon1, lat1, lon2, lat2)
     return np.asarray(metres, dtype=np.float64) * FT_PER_METRE

@@ -14,13 +14,9 @@ import numpy as np
 
 from grownj_geo.logic import Cause
 from grownj_geo.nodes import (
-    AllNode,
-    AnyNode,
-    CategoryNode,
     ContainsFeatureNode,
     DesignatedNode,
     InsideNode,
-    NotNode,
     OverlapsNode,
     RatioNode,
     ShareOverNode,
@@ -28,10 +24,9 @@ from grownj_geo.nodes import (
     UndeterminedNode,
     WithinNode,
 )
-from grownj_geo.values import ANSWER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,7 +35,7 @@ if TYPE_CHECKING:
 
     Pair = tuple[NDArray[np.int8], NDArray[np.int8]]
 
-__all__ = ["deciding_sets"]
+__all__ = ["deciding_sets", "open_points"]
 
 _MOST_SETS = 12
 _LARGEST_SET = 2
@@ -59,22 +54,21 @@ def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[
     categories
         Ids of categories that were evaluated.
     """
-    undecided = [c for c in categories if run.category(c).outcomes[ANSWER, 0] == 0]
+    undecided = [c for c in categories if run.category(c).first == 0]
     if not undecided:
         return {}
     keys = {
-        path: found
-        for path, answer in run.answers.items()
-        if answer == 0 and (found := _needs_of(run.bound.by_path[path], run))
+        leaf.path: found
+        for leaf in run.bound.leaves
+        if run.answers.get(leaf.path) == 0 and (found := _needs_of(leaf, run))
     }
     names = sorted({name for needs in keys.values() for need in needs for name in need.names})
     result: dict[str, list[tuple[str, ...]]] = {}
     # The last trial lets everything loose: what that does not decide, no set can.
     singles: list[tuple[str, ...]] = [*combinations(names, 1), tuple(names)]
     hopeful = _decided(run, keys, singles, undecided, result)
-    pairs: list[tuple[str, ...]] = list(combinations(names, 2))
-    if hopeful and pairs:
-        _decided(run, keys, pairs, hopeful, result)
+    if hopeful and len(names) > 1:
+        _decided(run, keys, list(combinations(names, 2)), hopeful, result)
     return result
 
 
@@ -97,6 +91,14 @@ def _decided(
     return hopeful
 
 
+def open_points(run: Evaluation) -> Hashable:
+    """Return all that `deciding_sets` depends on: evaluations of a rulebook that are alike in it have the same sets."""
+    seen = [run.clause_values.get(leaf.path) for leaf in run.bound.leaves]
+    stated = frozenset(name for name in run.leaves.facts if _is_stated(run, name))
+    outcomes = tuple(None if v is None else v.first or -2 - int(v.causes[0]) for v in seen)
+    return bool(run.leaves.sites.placed[0]), stated, outcomes
+
+
 @dataclass(frozen=True)
 class _Need:
     """Things that together settle a leaf clause.
@@ -111,11 +113,9 @@ class _Need:
     either_way: bool = True
 
 
-def _needs_of(clause: Clause, run: Evaluation) -> tuple[_Need, ...]:  # noqa: PLR0911 - one for each kind of thing
+def _needs_of(clause: Clause, run: Evaluation) -> tuple[_Need, ...]:
     """Return the ways to settle an undetermined leaf clause, each by itself."""
     node = clause.node
-    if clause.children or isinstance(node, CategoryNode):
-        return ()
     causes = Cause(int(run.clause_values[clause.path].causes[0]))
     if isinstance(node, UndeterminedNode):
         opened = node.readings if node.undetermined.cause == "reading_open" else ()
@@ -195,17 +195,23 @@ class _Trials:
         return found
 
     def _pair(self, clause: Clause) -> Pair:
-        node = clause.node
-        if isinstance(node, CategoryNode):
-            return self.category(node.category)
-        if isinstance(node, NotNode):
-            low, high = self._pair(clause.children[0])
-            if low is high:  # not moved by any trial
-                return (self._fixed[-int(low[0])],) * 2
-            return np.negative(high), np.negative(low)
-        if isinstance(node, AnyNode | AllNode):
-            return self._joint(clause, strongest=isinstance(node, AnyNode))
-        low = high = self._fixed[self._run.answers.get(clause.path, 0)]
+        answer = self._run.answers.get(clause.path, 0)
+        if answer:
+            # More knowledge never moves what is decided.
+            return self._fixed[answer], self._fixed[answer]
+        match clause.operator:
+            case "category":
+                return self.category(clause.content)
+            case "any" | "all":
+                return self._joint(clause, strongest=clause.operator == "any")
+            case "not":
+                low, high = self._pair(clause.children[0])
+                return np.negative(high), np.negative(low)
+        return self._loose(clause)
+
+    def _loose(self, clause: Clause) -> Pair:
+        """Return a leaf clause that is undetermined, let loose where a trial meets what it needs."""
+        low = high = self._fixed[0]
         needs = self._keys.get(clause.path)
         if needs is None:
             return low, high

@@ -11,7 +11,7 @@ import shapely
 from grownj_geo.designations import Listing, listing_holds, load_lists
 from grownj_geo.layer import EXACT, INNER, OUTER
 from grownj_geo.logic import Cause, Outcome
-from grownj_geo.observe import MARGIN_LIMIT_FT, measure_distance
+from grownj_geo.observe import MARGIN_LIMIT_FT, Distance
 from grownj_geo.outcomes import SLIVER_SQFT
 from grownj_geo.place import PlacementKind
 from grownj_geo.units import FT_PER_FTUS
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from grownj_geo.layer import Layer
     from grownj_geo.leaves import Leaves
     from grownj_geo.nodes import DesignatedNode, Ratio, Where, Within
-    from grownj_geo.observe import Distance
     from grownj_geo.site import FactValue
 
 __all__ = [
@@ -54,6 +53,7 @@ __all__ = [
 _BOOLEANS = {"yes", "no", "true", "false"}
 _NO_CLASS = {"", "none", "other"}
 _MOST_HERE = 3
+_HALF_MILE_FT = 2640.0
 _SHARE_DIGITS = 12
 
 
@@ -65,7 +65,7 @@ def feet(value: float) -> str:
     >>> feet(412.3), feet(5280), feet(26400)
     ('412 ft', '1.00 mile', '5.00 miles')
     """
-    if abs(value) < 2640:  # noqa: PLR2004 - half a mile
+    if abs(value) < _HALF_MILE_FT:
         return f"{value:,.0f} ft"
     miles = f"{value / 5280:,.2f}"
     return f"{miles} mile" if miles == "1.00" else f"{miles} miles"
@@ -79,6 +79,10 @@ def lengths(*values: float) -> list[str]:
     >>> lengths(2650.0, 2640.0, 26400.0)
     ['2,650 ft', '2,640 ft', '5.00 miles']
     """
+    texts = [feet(value) for value in values]
+    if len(set(texts)) == len(set(values)) and not any(abs(abs(value) - _HALF_MILE_FT) < 1 for value in values):
+        # Only around half a mile can feet and miles be rounded to the same feet.
+        return texts
     read_as = {value: {feet(value), f"{value:,.0f} ft"} for value in values if math.isfinite(value)}
     found = []
     for value in values:
@@ -377,14 +381,18 @@ def coverage_words(
 
 def own_distance(leaves: Leaves, layer: Layer, where: Within, index: int) -> Distance:
     """Return how far the first site is from one feature, or from all bounds of it where it has several."""
+    measured = leaves.distance(where)
+    if measured is not None and layer.lonlat is not None and leaves.sites.points[0] and math.isfinite(measured.near[0]):
+        # From point to point the computed distance is that of the feature named: only the bounds may be of others.
+        near, slack = measured.near[:1], leaves.sites.uncertainty_ft[:1]
+        tolerance = layer.tolerances_ft[index]
+        low, high = np.maximum(near - tolerance - slack, 0.0), near + tolerance + slack
+        return Distance(low, near, high, low, near, high, measured.feature[:1])
     same: tuple[int, ...] = (index,)
     if layer.manifest.bound_field is not None:
-        same = tuple(i for i in map(int, leaves.features(layer, where)) if layer.name(i) == layer.name(index))
-    found = leaves.first_distances.get((layer.id, same))
-    if found is None:
-        found = measure_distance(layer, np.array(same, dtype=np.int64), leaves.sites.first())
-        leaves.first_distances[layer.id, same] = found
-    return found
+        names = layer.names
+        same = tuple(i for i in leaves.features(layer, where).tolist() if names[i] == names[index])
+    return leaves.first_distance(layer, same)
 
 
 def other_features(leaves: Leaves, layer: Layer, where: Within, own: tuple[str, Distance], measured: Distance) -> str:
