@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from grownj_geo.errors import LayerError
-from grownj_geo.layer import Layer, read_layer
+from grownj_geo.layerfile import read_layer
 from grownj_geo.manifest import Manifest, load_manifests
 from grownj_geo.reference import read_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from os import PathLike
+
+    from grownj_geo.layer import Layer
+    from grownj_geo.store import Held, Store
 
 __all__ = ["DEFAULT_AS_OF", "Atlas", "LayerState", "load_atlas"]
 
@@ -59,6 +62,9 @@ class Atlas:
         Where the shipped files are; the package's own data by default.
     manifests
         Manifests by layer id; the package's own by default.
+    editions
+        Editions from the user's store by layer id; they take the place of shipped layers too. One that cannot be
+        read leaves its layer unusable.
     """
 
     def __init__(
@@ -68,6 +74,7 @@ class Atlas:
         layers: Iterable[Layer] = (),
         folder: str | PathLike[str] | None = None,
         manifests: dict[str, Manifest] | None = None,
+        editions: Mapping[str, Held] | None = None,
     ) -> None:
         self.as_of = _day(as_of)
         self.manifests = dict(load_manifests() if manifests is None else manifests)
@@ -75,7 +82,9 @@ class Atlas:
         self._given: dict[str, Layer] = {layer.id: layer for layer in layers}
         self._loaded: dict[str, Layer] = {}
         self._problems: dict[str, str] = {}
-        self.manifests.update({layer.id: layer.manifest for layer in self._given.values()})
+        self._editions = dict(editions or {})
+        kept = {layer_id: held.edition.manifest for layer_id, held in self._editions.items() if held.edition}
+        self.manifests.update(kept | {layer.id: layer.manifest for layer in self._given.values()})
 
     def layer(self, layer_id: str) -> Layer | None:
         """Return a layer, or None where it is missing or unusable (`state` says which, and why).
@@ -98,15 +107,27 @@ class Atlas:
         manifest = self.manifests.get(layer_id)
         if manifest is None:
             raise LayerError(f"There is no layer {layer_id!r}; there are {', '.join(sorted(self.manifests))}.")
-        if not manifest.ships or manifest.file is None or manifest.sha256 is None:
-            return None
         try:
-            content = read_bytes(manifest.file, sha256=manifest.sha256, folder=self._folder)
-            self._loaded[layer_id] = read_layer(manifest, content)
+            read = self._read(manifest)
         except LayerError as error:
             self._problems[layer_id] = str(error)
             return None
-        return self._loaded[layer_id]
+        if read is not None:
+            self._loaded[layer_id] = read
+        return read
+
+    def _read(self, manifest: Manifest) -> Layer | None:
+        """Return a layer from the user's store, else what ships; None where there is neither."""
+        held = self._editions.get(manifest.id)
+        if held is not None:
+            return held.read()
+        if not manifest.ships or manifest.file is None or manifest.sha256 is None:
+            return None
+        return read_layer(manifest, read_bytes(manifest.file, sha256=manifest.sha256, folder=self._folder))
+
+    def edition(self, layer_id: str) -> Held | None:
+        """Return the stored edition that a layer is taken from; None where it ships, was given, or is missing."""
+        return None if layer_id in self._given else self._editions.get(layer_id)
 
     def state(self, layer_id: str) -> LayerState:
         """Return whether a layer is loaded, missing or unusable, reading it if need be."""
@@ -150,8 +171,17 @@ def _day(as_of: date | str) -> date:
     return as_of.date() if isinstance(as_of, datetime) else as_of
 
 
-def load_atlas(*, as_of: date | str = DEFAULT_AS_OF, folder: str | PathLike[str] | None = None) -> Atlas:
-    """Return the atlas of a day: what ships with the package.
+def load_atlas(
+    *,
+    as_of: date | str = DEFAULT_AS_OF,
+    folder: str | PathLike[str] | None = None,
+    store: Store | str | PathLike[str] | None = None,
+    editions: Iterable[str] = (),
+) -> Atlas:
+    """Return the atlas of a day: what ships with the package, and what the user's store holds.
+
+    Of a layer with several editions the one that holds on the day is taken, else the nearest in time, which
+    determinations then say (reading A43).
 
     Parameters
     ----------
@@ -159,15 +189,44 @@ def load_atlas(*, as_of: date | str = DEFAULT_AS_OF, folder: str | PathLike[str]
         The day for which answers are wanted: a date, a time (its date counts) or ISO text.
     folder
         Where the reference files are; the package's own data by default.
+    store
+        The store of the user's layers, or its folder; by default ``GROWNJ_HOME`` or the platform's usual place.
+    editions
+        Editions to be used whatever the day, such as ``"planning_areas@2018-01-16"``; ``"LAYER@shipped"`` and
+        ``"LAYER@none"`` leave the store out for a layer.
 
     Raises
     ------
     ValueError
         If `as_of` is not an ISO date.
+    LayerError
+        If an edition that is named is not there.
 
     Examples
     --------
     >>> load_atlas(as_of="2017-04-17").as_of
     datetime.date(2017, 4, 17)
     """
-    return Atlas(as_of=as_of, folder=folder)
+    day = _day(as_of)
+    return Atlas(as_of=day, folder=folder, editions=_editions(day, store, tuple(editions)))
+
+
+def _editions(day: date, store: Store | str | PathLike[str] | None, wanted: tuple[str, ...]) -> dict[str, Held]:
+    """Return the editions to use by layer."""
+    from grownj_geo.store import Store, edition_for  # noqa: PLC0415 - the store reads layers, as this module does
+
+    place = store if isinstance(store, Store) else Store(store)
+    by_layer: dict[str, list[Held]] = {}
+    for held in place.held():
+        by_layer.setdefault(held.layer_id, []).append(held)
+    manifests = load_manifests()
+    chosen = {layer_id: edition_for(held, day) for layer_id, held in by_layer.items() if layer_id in manifests}
+    for name in wanted:
+        layer_id, _, edition_id = name.partition("@")
+        if layer_id not in manifests:
+            raise LayerError(f"There is no layer {layer_id!r}; there are {', '.join(sorted(manifests))}.")
+        if edition_id in {"shipped", "none"}:
+            chosen.pop(layer_id, None)
+        else:
+            chosen[layer_id] = place.find(name)
+    return chosen

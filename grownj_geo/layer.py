@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,8 +11,6 @@ import shapely
 
 from grownj_geo.errors import LayerError
 from grownj_geo.layercheck import EXACT, INNER, NOMINAL, OUTER, check_layer, is_blank, read_day, read_figure
-from grownj_geo.reference import read_table
-from grownj_geo.units import WORKING_CRS, to_working
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +20,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.manifest import Manifest
 
-__all__ = ["EXACT", "INNER", "NOMINAL", "OUTER", "Layer", "Where", "read_layer"]
+__all__ = ["EXACT", "INNER", "NOMINAL", "OUTER", "Layer", "Where"]
 
 Where = tuple[tuple[str, tuple[str, ...]], ...]
 """A choice of features: every field named has one of the values listed. Empty: all features."""
@@ -293,81 +290,3 @@ def _text(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     return "" if is_blank(value) else str(value)
-
-
-def read_layer(manifest: Manifest, content: bytes) -> Layer:
-    """Read a layer from the bytes of its file: GeoParquet in the working CRS, or CSV.
-
-    Raises
-    ------
-    LayerError
-        If the file is not readable, or is not what `check_layer` expects.
-    """
-    name = manifest.file or manifest.id
-    layer = _read_parquet(manifest, content, name) if name.endswith(".parquet") else _read_csv(manifest, content, name)
-    check_layer(layer)
-    return layer
-
-
-def _read_parquet(manifest: Manifest, content: bytes, name: str) -> Layer:
-    # Imported here: a run that needs no polygons does not pay for it.
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    try:
-        # Not read_table, which brings in pandas where it is installed: a third of a cold start.
-        file = pq.ParquetFile(pa.BufferReader(content))
-        table = file.read()
-    except (pa.ArrowException, OSError) as error:
-        raise LayerError(f"The layer file {name} is not readable Parquet: {error}. Load it again.") from error
-    if "geometry" not in table.column_names or "bbox" not in table.column_names:
-        raise LayerError(f"The layer file {name} has no geometry and bbox columns; expected GeoParquet 1.1.")
-    _check_crs((file.schema_arrow.metadata or {}).get(b"geo"), name)
-    box = table.column("bbox").combine_chunks()
-    corners = ("xmin", "ymin", "xmax", "ymax")
-    bounds = np.column_stack([np.array(box.field(corner).to_pylist(), dtype=np.float64) for corner in corners])
-    wkb = table.column("geometry").to_pylist()
-    empty = [i for i, value in enumerate(wkb) if not value]
-    if empty or not np.isfinite(bounds).all():
-        raise LayerError(
-            f"The layer file {name} has features without geometry (row {empty[0] + 1 if empty else 'unknown'})."
-        )
-    columns = {c: table.column(c).to_pylist() for c in table.column_names if c not in {"geometry", "bbox"}}
-    return Layer(manifest, columns, bounds, _fingerprint(content), wkb=wkb)
-
-
-def _check_crs(metadata: bytes | None, name: str) -> None:
-    """Refuse a file that does not say that it is in the working CRS."""
-    try:
-        column = json.loads(metadata or b"{}")["columns"]["geometry"]
-        # GeoParquet without a CRS is in degrees on WGS84.
-        crs = column.get("crs", {"id": {"authority": "OGC", "code": "CRS84"}})
-        code = "none" if crs is None else f"{crs['id']['authority']}:{crs['id']['code']}"
-    except (ValueError, KeyError, TypeError, AttributeError):
-        code = "unknown"
-    if code != WORKING_CRS:
-        raise LayerError(
-            f"The layer file {name} is in the CRS {code}, as its GeoParquet metadata says; expected {WORKING_CRS} "
-            "(New Jersey State Plane, US survey feet). Project it and write it again."
-        )
-
-
-def _read_csv(manifest: Manifest, content: bytes, name: str) -> Layer:
-    columns = read_table(content, name=name)
-    n = len(next(iter(columns.values())))
-    if manifest.kind != "point":
-        return Layer(manifest, columns, np.full((n, 4), np.nan), _fingerprint(content))
-    try:
-        lonlat = np.column_stack([np.array(columns[c], dtype=np.float64) for c in ("longitude", "latitude")])
-    except (KeyError, ValueError) as error:
-        raise LayerError(f"The layer file {name} needs numeric longitude and latitude columns: {error}.") from error
-    x, y = to_working(lonlat[:, 0], lonlat[:, 1])
-    if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        raise LayerError(f"The layer file {name} has coordinates that are not in New Jersey's range.")
-    return Layer(manifest, columns, np.column_stack([x, y, x, y]), _fingerprint(content), lonlat=lonlat)
-
-
-def _fingerprint(content: bytes) -> str:
-    import hashlib  # noqa: PLC0415
-
-    return hashlib.sha256(content).hexdigest()

@@ -16,7 +16,7 @@ from grownj_geo.yamlfile import read_yaml
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-__all__ = ["Extent", "Manifest", "Status", "load_manifests"]
+__all__ = ["CodedField", "Extent", "Manifest", "Status", "load_manifests"]
 
 Status = Literal["confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found"]
 """How well something is known, strongest first. Anything below `derived` is shown wherever it is used."""
@@ -63,10 +63,24 @@ class Extent(_Strict):
 
 
 class CodedField(_Strict):
-    """A field that the rules use: the publisher's name for it, and what its values mean."""
+    """A field that the rules use: the publisher's name for it, and what its values mean.
+
+    Attributes
+    ----------
+    aliases
+        Further names that the publisher has given the field, in other years or formats.
+    digits
+        How many digits its codes have; shorter ones have lost zeros at their beginning.
+    least, greatest
+        Between which its figures lie; a field with either holds figures.
+    """
 
     source_field: str
     values: dict[str, str] = Field(default_factory=dict)
+    aliases: tuple[str, ...] = ()
+    digits: Annotated[int, Field(ge=1)] | None = None
+    least: float | None = None
+    greatest: float | None = None
     note: str | None = None
 
 
@@ -75,7 +89,8 @@ class Manifest(_Strict):
 
     Distances are feet, dates are days. `accuracy_ft` includes the metre between WGS84 and NAD83. `undated` says
     what a feature without a beginning means: that it always held, or that nobody knows since when. `complete` says
-    that the layer holds every such area, so that a site in none of its features is surely in no such area.
+    that the layer holds every such area, so that a site in none of its features is surely in no such area. `refines`
+    says that it is what ships with the user's own better knowledge in it.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -102,6 +117,7 @@ class Manifest(_Strict):
     until_field: str | None = None
     undated: Literal["holds", "unknown"] = "holds"
     complete: bool = False
+    refines: bool = False
     fields: dict[str, CodedField] = Field(default_factory=dict)
     required_fields: tuple[str, ...] = ()
     extent: Extent
@@ -114,10 +130,11 @@ class Manifest(_Strict):
     def covers(self, day: date) -> bool:
         """Return whether the edition holds on a day, as far as its validity is known.
 
-        Where nothing is known of it, only what ships counts as holding: it was chosen for the program's years.
+        Where nothing is known of it, only what ships counts as holding, refined or not: it was chosen for the
+        program's years.
         """
         if self.valid_from is None and self.valid_until is None:
-            return self.ships
+            return self.ships or self.refines
         begun = self.valid_from is None or self.valid_from <= day
         return begun and (self.valid_until is None or day < self.valid_until)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,9 @@ import pytest
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
 from grownj_geo.rulebook import load_rulebook
+
+# No test sees the store of whoever runs it.
+os.environ["GROWNJ_HOME"] = str(Path(__file__).parent / "no-store-here")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

@@ -16,8 +16,9 @@ from drawn import WORDS, draw, manifest_of, site, square, stations
 from grownj_geo.atlas import Atlas
 from grownj_geo.determine import Engine
 from grownj_geo.errors import LayerError
-from grownj_geo.layer import Layer, read_layer
+from grownj_geo.layer import Layer
 from grownj_geo.layercheck import check_layer, read_day, read_figure
+from grownj_geo.layerfile import read_layer
 from grownj_geo.reference import data_folder
 from grownj_geo.rulebook import load_rulebook
 

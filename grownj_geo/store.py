@@ -1,0 +1,373 @@
+"""The user's own store of layers: dated editions on disk, each whole, checked, and never changed again.
+
+An edition is a folder with the layer's file and a record of what it is and where it came from. It is written beside,
+read back, and renamed into place, so that a reader sees either nothing or all of it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from grownj_geo.errors import LayerError
+from grownj_geo.features import LoadReport
+from grownj_geo.layerfile import read_layer, write_layer
+from grownj_geo.manifest import Manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grownj_geo.layer import Layer
+
+__all__ = ["Edition", "Held", "Origin", "Store", "edition_for", "home_folder"]
+
+LAYER_FILE, RECORD_FILE = "layer.parquet", "edition.json"
+
+_ID = r"^(\d{4}-\d{2}-\d{2}|undated)-[0-9a-f]{8}$"
+_LOCK_SECONDS = 60.0
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Origin(_Record):
+    """Where an edition came from.
+
+    Attributes
+    ----------
+    how
+        Imported from a file, fetched from a service, or a refinement of what ships.
+    source
+        The file's name or the service's address.
+    sha256
+        Checksum of the file that was imported; None for a service.
+    retrieved_at
+        When it was read, in UTC.
+    publisher_date
+        The day that the publisher states for the data, where one is known.
+    announced
+        How many features the source said it has, where it said so.
+    base_sha256
+        Of a refinement: checksum of the shipped file that it was made from.
+    terms_accepted_at
+        When the user accepted the publisher's terms; None where none had to be accepted.
+    """
+
+    how: Literal["import", "fetch", "refinement"]
+    source: str
+    sha256: str | None = None
+    retrieved_at: datetime
+    publisher_date: date | None = None
+    announced: int | None = None
+    base_sha256: str | None = None
+    terms_accepted_at: datetime | None = None
+
+
+class Edition(_Record):
+    """One stored edition of a layer, as its record file says.
+
+    Attributes
+    ----------
+    sha256, size_bytes
+        Of the layer's file.
+    """
+
+    format: Literal[1] = 1
+    id: Annotated[str, Field(pattern=_ID)]
+    manifest: Manifest
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    size_bytes: int
+    features: int
+    origin: Origin
+    report: LoadReport
+    added_at: datetime
+
+    @property
+    def layer_id(self) -> str:
+        """The layer that it is an edition of."""
+        return self.manifest.id
+
+    @property
+    def name(self) -> str:
+        """The edition as commands call it: ``"planning_areas@2018-01-16-0a1b2c3d"``."""
+        return f"{self.layer_id}@{self.id}"
+
+
+@dataclass(frozen=True)
+class Held:
+    """An edition's folder in a store: the edition, or why its record cannot be read.
+
+    Attributes
+    ----------
+    layer_id, edition_id
+        By the names of its folders.
+    """
+
+    layer_id: str
+    edition_id: str
+    folder: Path
+    edition: Edition | None
+    problem: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The edition as commands call it."""
+        return f"{self.layer_id}@{self.edition_id}"
+
+    def read(self) -> Layer:
+        """Return the layer after comparing its file's checksum with the record.
+
+        Raises
+        ------
+        LayerError
+            If the record or the file is missing, damaged or was changed.
+        """
+        if self.edition is None:
+            raise LayerError(self.problem or f"The edition {self.name} has no record.")
+        path = self.folder / LAYER_FILE
+        remedy = f"Load it again, or take it away: grownj layers remove {self.name}"
+        try:
+            content = path.read_bytes()
+        except OSError as error:
+            raise LayerError(f"The edition {self.name} could not be read ({error.strerror}). {remedy}.") from error
+        found = hashlib.sha256(content).hexdigest()
+        if found != self.edition.sha256:
+            raise LayerError(
+                f"The edition {self.name} was changed on disk: its checksum is {found[:12]}, expected "
+                f"{self.edition.sha256[:12]}. {remedy}."
+            )
+        return read_layer(self.edition.manifest, content, name=f"{self.name}.parquet", checked=True)
+
+
+def home_folder() -> Path:
+    """Return the folder of the user's own data: ``GROWNJ_HOME``, or the platform's usual place."""
+    named = os.environ.get("GROWNJ_HOME")
+    if named:
+        return Path(named).expanduser()
+    import platformdirs  # noqa: PLC0415 - only where no folder is named
+
+    return platformdirs.user_data_path("grownj-geo", appauthor=False)
+
+
+class Store:
+    """Editions of layers in a folder.
+
+    Any number of processes may read while one writes.
+
+    Parameters
+    ----------
+    home
+        The folder; made when something is first added. `home_folder` by default.
+    """
+
+    def __init__(self, home: str | os.PathLike[str] | None = None) -> None:
+        self.home = home_folder() if home is None else Path(home)
+
+    def held(self, layer_id: str | None = None) -> tuple[Held, ...]:
+        """Return every edition of one layer, or of all, in order of layer, date and identifier."""
+        root = self.home / "layers"
+        layers = [layer_id] if layer_id is not None else _folders(root)
+        found = (_held(root / layer / edition) for layer in layers for edition in _folders(root / layer))
+        return tuple(held for held in found if held is not None)
+
+    def find(self, name: str) -> Held:
+        """Return the edition of a name such as ``"planning_areas@2018-01-16-0a1b2c3d"``.
+
+        The beginning of the identifier is enough where it fits one edition, and the layer alone where it has one.
+
+        Raises
+        ------
+        LayerError
+            If no edition fits, or several do.
+        """
+        layer_id, _, wanted = name.partition("@")
+        every = self.held(layer_id)
+        fitting = [held for held in every if held.edition_id.startswith(wanted)]
+        if len(fitting) == 1:
+            return fitting[0]
+        there = ", ".join(held.name for held in (fitting or every)) or "none"
+        raise LayerError(
+            f"{'Several editions fit' if fitting else 'There is no edition'} {name!r}; there are: {there}. "
+            "Give one of these names, or see: grownj layers status."
+        )
+
+    def add(self, layer: Layer, *, origin: Origin, report: LoadReport) -> Edition:
+        """Write a layer as a new edition, read it back, check it, and put it into place.
+
+        Parameters
+        ----------
+        layer
+            A checked layer. Its manifest says what the edition is: dates, accuracy, source.
+
+        Returns
+        -------
+        Edition
+            The new one, or the one that is there already with the same features and manifest.
+
+        Raises
+        ------
+        LayerError
+            If the store cannot be written, or what was written is not what was meant. Nothing is changed then.
+        """
+        content = write_layer(layer)
+        sha256 = hashlib.sha256(content).hexdigest()
+        manifest = layer.manifest.model_copy(update={"ships": False, "file": None, "sha256": None})
+        digest = hashlib.sha256((sha256 + manifest.model_dump_json()).encode()).hexdigest()[:8]
+        edition = Edition(
+            id=f"{manifest.edition or 'undated'}-{digest}",
+            manifest=manifest,
+            sha256=sha256,
+            size_bytes=len(content),
+            features=len(layer),
+            origin=origin,
+            report=report,
+            added_at=datetime.now(UTC).replace(microsecond=0),
+        )
+        with self._writing() as beside:
+            place = self.home / "layers" / edition.layer_id / edition.id
+            known = _held(place)
+            if known is not None and known.edition is not None:
+                known.read()
+                return known.edition
+            _write(beside / LAYER_FILE, content)
+            _write(beside / RECORD_FILE, edition.model_dump_json(indent=2).encode())
+            # What is on disk is read and checked in full before anybody can see it.
+            written = Held(edition.layer_id, edition.id, beside, edition)
+            again = written.read()
+            read_layer(manifest, content, name=f"{edition.name}.parquet")
+            if len(again) != len(layer):
+                raise LayerError(f"The edition {edition.name} came back with {len(again)} features of {len(layer)}.")
+            place.parent.mkdir(parents=True, exist_ok=True)
+            if known is not None:  # its record cannot be read
+                known.folder.replace(beside.with_name(f"gone-{uuid.uuid4().hex}"))
+            beside.replace(place)
+        return edition
+
+    def remove(self, held: Held) -> None:
+        """Take an edition out of the store.
+
+        Raises
+        ------
+        LayerError
+            If the store cannot be written.
+        """
+        with self._writing() as beside:
+            held.folder.replace(beside / held.edition_id)
+
+    def verify(self) -> tuple[tuple[Held, str | None], ...]:
+        """Return every edition with what is wrong with it: its record, its checksum, its features; None if nothing."""
+        found = []
+        for held in self.held():
+            problem = held.problem
+            if problem is None:
+                try:
+                    held.read()
+                except LayerError as error:
+                    problem = str(error)
+            found.append((held, problem))
+        return tuple(found)
+
+    @contextmanager
+    def _writing(self) -> Iterator[Path]:
+        """Lock the store for one writer, and give it an empty folder of its own that goes when it is done."""
+        import filelock  # noqa: PLC0415 - writing is rare
+
+        try:
+            self.home.mkdir(parents=True, exist_ok=True)
+            with filelock.FileLock(self.home / ".lock", timeout=_LOCK_SECONDS):
+                incoming = self.home / "incoming"
+                # Nobody else writes now: what lies here was left by a run that was stopped.
+                shutil.rmtree(incoming, ignore_errors=True)
+                beside = incoming / f"add-{uuid.uuid4().hex}"
+                beside.mkdir(parents=True)
+                try:
+                    yield beside
+                finally:
+                    shutil.rmtree(incoming, ignore_errors=True)
+        except filelock.Timeout as error:
+            raise LayerError(
+                f"The store {self.home} is being written by another run for more than {_LOCK_SECONDS:.0f} s. "
+                "Wait for it, or stop it, and try again."
+            ) from error
+        except OSError as error:
+            raise LayerError(
+                f"The store {self.home} could not be written ({error.strerror or error}). Nothing was changed. "
+                "Check its permissions and the free space, or set GROWNJ_HOME to another folder."
+            ) from error
+
+
+def edition_for(held: Sequence[Held], day: date) -> Held:
+    """Return which of a layer's editions is used for a day.
+
+    One that holds on the day, the latest of several; where none does, the nearest in time, the earlier of two. An
+    edition whose record cannot be read comes before all: what it says is not known, and nothing takes its place.
+
+    Parameters
+    ----------
+    held
+        The editions of one layer, at least one.
+    """
+    for one in held:
+        if one.edition is None:
+            return one
+
+    def rank(one: Held) -> tuple[bool, int, float, float]:
+        edition = one.edition
+        assert edition is not None  # noqa: S101 - looked at above
+        manifest = edition.manifest
+        stated = manifest.edition or edition.origin.retrieved_at.date()
+        first, last = manifest.valid_from or stated, manifest.valid_until or stated
+        away = max((first - day).days, (day - last).days, 0)
+        holds = manifest.covers(day)
+        latest = -edition.added_at.timestamp()
+        return (not holds, 0, -first.toordinal(), latest) if holds else (True, away, first.toordinal(), latest)
+
+    return min(held, key=rank)
+
+
+def _folders(root: Path) -> list[str]:
+    try:
+        return sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        raise LayerError(
+            f"The store's folder {root} cannot be read ({error.strerror}). Check its permissions."
+        ) from error
+
+
+def _held(folder: Path) -> Held | None:
+    """Return what a folder holds; None where it is gone."""
+    layer_id, edition_id = folder.parent.name, folder.name
+    try:
+        edition = Edition.model_validate_json((folder / RECORD_FILE).read_bytes())
+        if edition.id == edition_id and edition.layer_id == layer_id:
+            return Held(layer_id, edition_id, folder, edition)
+        problem = f"its record is that of {edition.name}"
+    except OSError as error:
+        if not folder.exists():
+            return None
+        problem = f"its record could not be read ({error.strerror})"
+    except ValidationError as error:
+        problem = f"its record does not follow the format ({error.error_count()} problems)"
+    name = f"{layer_id}@{edition_id}"
+    words = f"The edition {name} is damaged: {problem}. Take it away (grownj layers remove {name}) and load it again."
+    return Held(layer_id, edition_id, folder, None, words)
+
+
+def _write(path: Path, content: bytes) -> None:
+    with path.open("wb") as file:
+        file.write(content)
+        file.flush()
+        # Renaming a folder whose files are not on the disk yet could show an empty one after a power cut.
+        os.fsync(file.fileno())
