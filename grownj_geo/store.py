@@ -13,6 +13,7 @@ import uuid
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -21,18 +22,30 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from grownj_geo.errors import LayerError
 from grownj_geo.features import LoadReport
 from grownj_geo.layerfile import read_layer, write_layer
-from grownj_geo.manifest import Manifest
+from grownj_geo.manifest import Manifest, Status, load_manifests
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from grownj_geo.layer import Layer
 
-__all__ = ["Edition", "Held", "Origin", "Store", "edition_for", "home_folder"]
+__all__ = [
+    "EDITION_ID",
+    "LAYER_FILE",
+    "RECORD_FILE",
+    "Edition",
+    "Held",
+    "Origin",
+    "Stated",
+    "Store",
+    "edition_for",
+    "home_folder",
+]
 
 LAYER_FILE, RECORD_FILE = "layer.parquet", "edition.json"
+EDITION_ID = r"^(\d{4}-\d{2}-\d{2}|undated)-[0-9a-f]{8}$"
 
-_ID = r"^(\d{4}-\d{2}-\d{2}|undated)-[0-9a-f]{8}$"
+_NEVER_STATED = frozenset({"ships", "file", "sha256"})
 _LOCK_SECONDS = 60.0
 
 
@@ -73,6 +86,51 @@ class Origin(_Record):
     terms_accepted_at: datetime | None = None
 
 
+class Stated(_Record):
+    """What an edition states of itself beyond, or against, the layer's manifest in the package.
+
+    Nothing else of a manifest can be changed by what is loaded: which values mean what stays the package's word.
+    """
+
+    edition: date | None = None
+    valid_from: date | None = None
+    valid_until: date | None = None
+    publisher: str | None = None
+    source: str | None = None
+    source_url: str | None = None
+    accuracy_ft: Annotated[float, Field(ge=0)] | None = None
+    accuracy_source: str | None = None
+    complete: bool | None = None
+    least_features: Annotated[int, Field(ge=1)] | None = None
+    refines: bool | None = None
+    status: Status | None = None
+    status_note: str | None = None
+    cautions: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, manifest: Manifest) -> Stated:
+        """Return what a layer's manifest states that the package's does not.
+
+        Raises
+        ------
+        LayerError
+            If it differs in what an edition cannot state.
+        """
+        base = _packaged(manifest.id)
+        changed = {n for n in Manifest.model_fields if getattr(manifest, n) != getattr(base, n)} - _NEVER_STATED
+        beyond = sorted(changed - set(cls.model_fields))
+        if beyond:
+            raise LayerError(
+                f"The layer {manifest.id} has a manifest of its own ({', '.join(beyond)}); that cannot be kept."
+            )
+        return cls.model_validate({name: getattr(manifest, name) for name in changed})
+
+    def onto(self, manifest: Manifest) -> Manifest:
+        """Return the manifest with what is stated."""
+        update = {name: getattr(self, name) for name in self.model_fields_set}
+        return manifest.model_copy(update={"ships": False, "file": None, "sha256": None} | update)
+
+
 class Edition(_Record):
     """One stored edition of a layer, as its record file says.
 
@@ -83,8 +141,9 @@ class Edition(_Record):
     """
 
     format: Literal[1] = 1
-    id: Annotated[str, Field(pattern=_ID)]
-    manifest: Manifest
+    id: Annotated[str, Field(pattern=EDITION_ID)]
+    layer_id: str
+    stated: Stated
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     size_bytes: int
     features: int
@@ -92,10 +151,16 @@ class Edition(_Record):
     report: LoadReport
     added_at: datetime
 
-    @property
-    def layer_id(self) -> str:
-        """The layer that it is an edition of."""
-        return self.manifest.id
+    @cached_property
+    def manifest(self) -> Manifest:
+        """The package's manifest of the layer with what the edition states.
+
+        Raises
+        ------
+        LayerError
+            If this version of the package does not know the layer.
+        """
+        return self.stated.onto(_packaged(self.layer_id))
 
     @property
     def name(self) -> str:
@@ -221,11 +286,12 @@ class Store:
         """
         content = write_layer(layer)
         sha256 = hashlib.sha256(content).hexdigest()
-        manifest = layer.manifest.model_copy(update={"ships": False, "file": None, "sha256": None})
-        digest = hashlib.sha256((sha256 + manifest.model_dump_json()).encode()).hexdigest()[:8]
+        stated = Stated.of(layer.manifest)
+        digest = hashlib.sha256((sha256 + stated.model_dump_json(exclude_unset=True)).encode()).hexdigest()[:8]
         edition = Edition(
-            id=f"{manifest.edition or 'undated'}-{digest}",
-            manifest=manifest,
+            id=f"{stated.edition or 'undated'}-{digest}",
+            layer_id=layer.id,
+            stated=stated,
             sha256=sha256,
             size_bytes=len(content),
             features=len(layer),
@@ -240,11 +306,11 @@ class Store:
                 known.read()
                 return known.edition
             _write(beside / LAYER_FILE, content)
-            _write(beside / RECORD_FILE, edition.model_dump_json(indent=2).encode())
+            _write(beside / RECORD_FILE, edition.model_dump_json(indent=2, exclude_unset=True).encode())
             # What is on disk is read and checked in full before anybody can see it.
             written = Held(edition.layer_id, edition.id, beside, edition)
             again = written.read()
-            read_layer(manifest, content, name=f"{edition.name}.parquet")
+            read_layer(edition.manifest, content, name=f"{edition.name}.parquet")
             if len(again) != len(layer):
                 raise LayerError(f"The edition {edition.name} came back with {len(again)} features of {len(layer)}.")
             place.parent.mkdir(parents=True, exist_ok=True)
@@ -335,6 +401,13 @@ def edition_for(held: Sequence[Held], day: date) -> Held:
     return min(held, key=rank)
 
 
+def _packaged(layer_id: str) -> Manifest:
+    manifests = load_manifests()
+    if layer_id not in manifests:
+        raise LayerError(f"There is no layer {layer_id!r}; there are {', '.join(sorted(manifests))}.")
+    return manifests[layer_id]
+
+
 def _folders(root: Path) -> list[str]:
     try:
         return sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
@@ -352,6 +425,7 @@ def _held(folder: Path) -> Held | None:
     try:
         edition = Edition.model_validate_json((folder / RECORD_FILE).read_bytes())
         if edition.id == edition_id and edition.layer_id == layer_id:
+            _ = edition.manifest
             return Held(layer_id, edition_id, folder, edition)
         problem = f"its record is that of {edition.name}"
     except OSError as error:
@@ -360,6 +434,8 @@ def _held(folder: Path) -> Held | None:
         problem = f"its record could not be read ({error.strerror})"
     except ValidationError as error:
         problem = f"its record does not follow the format ({error.error_count()} problems)"
+    except LayerError as error:
+        problem = str(error).rstrip(".")
     name = f"{layer_id}@{edition_id}"
     words = f"The edition {name} is damaged: {problem}. Take it away (grownj layers remove {name}) and load it again."
     return Held(layer_id, edition_id, folder, None, words)

@@ -1,0 +1,278 @@
+"""What changed between two editions of a layer: features added, removed, moved or given another class."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import shapely
+from pydantic import BaseModel, ConfigDict
+
+from grownj_geo.errors import LayerError
+from grownj_geo.layercheck import is_blank
+from grownj_geo.units import FT_PER_FTUS
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.determine import Engine
+    from grownj_geo.layer import Layer
+    from grownj_geo.site import Site
+
+    Shapes = NDArray[np.object_]
+
+__all__ = ["FeatureChange", "LayerDiff", "SiteChange", "changed_sites", "diff_layers"]
+
+_SQFT_PER_SQFTUS = FT_PER_FTUS**2
+# Two features are one that moved where they share at least this part of all that either covers.
+_LEAST_COMMON = 0.5
+_NOISE_SQFT = 1.0
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class FeatureChange(_Record):
+    """One feature that is not the same in both editions.
+
+    Attributes
+    ----------
+    old_row, new_row
+        Rows in the two editions, counted from 1; None where it is in one only.
+    gained_sqft, lost_sqft
+        Ground of the new shape that the old one did not cover, and the other way round; for a point, 0.
+    moved_ft
+        For a point, how far it moved.
+    fields
+        By field: its old and its new value.
+    """
+
+    kind: Literal["added", "removed", "moved", "reclassified", "moved and reclassified"]
+    name: str
+    old_row: int | None = None
+    new_row: int | None = None
+    gained_sqft: float = 0.0
+    lost_sqft: float = 0.0
+    moved_ft: float = 0.0
+    fields: dict[str, tuple[str, str]] = {}
+
+    @property
+    def words(self) -> str:
+        """The change in a line for people."""
+        parts = []
+        if self.kind in {"added", "removed"} or self.gained_sqft or self.lost_sqft:
+            parts.append(f"{self.gained_sqft:,.0f} sq ft gained, {self.lost_sqft:,.0f} lost")
+        if self.moved_ft:
+            parts.append(f"{self.moved_ft:,.1f} ft")
+        parts += [f"{field}: {old or 'nothing'} -> {new or 'nothing'}" for field, (old, new) in self.fields.items()]
+        detail = f" ({'; '.join(parts)})" if parts else ""
+        return f"{self.kind}: {self.name}{detail}"
+
+
+class LayerDiff(_Record):
+    """What changed between two editions of one layer; areas in square feet."""
+
+    layer: str
+    old: str
+    new: str
+    old_features: int
+    new_features: int
+    same: int
+    gained_sqft: float
+    lost_sqft: float
+    changes: tuple[FeatureChange, ...]
+
+    def count(self, kind: str) -> int:
+        """Return how many features changed in one way; one that moved and was reclassified counts for both."""
+        return sum(kind in change.kind.split(" and ") for change in self.changes)
+
+
+class SiteChange(_Record):
+    """A site of which some findings come out otherwise: by category, its old and its new outcome."""
+
+    site: str
+    outcomes: dict[str, tuple[str, str]]
+
+
+def diff_layers(old: Layer, new: Layer, *, old_name: str = "old", new_name: str = "new") -> LayerDiff:
+    """Return what changed between two editions.
+
+    Features with a key belong together by their key. Others belong together where they are the same, else where
+    they share most of their ground, or, for points and rows without a place, their name.
+
+    Parameters
+    ----------
+    old, new
+        Two editions of one layer, in EPSG:3424.
+
+    Raises
+    ------
+    LayerError
+        If they are editions of two layers.
+    """
+    if old.id != new.id:
+        raise LayerError(f"{old_name} is an edition of {old.id} and {new_name} one of {new.id}. Give two of one layer.")
+    pairs, removed, added = _pair(old, new)
+    changes = [change for i, j in pairs if (change := _changed(old, new, i, j)) is not None]
+    same = len(pairs) - len(changes)
+    changes += [_single(old, i, "removed") for i in removed] + [_single(new, j, "added") for j in added]
+    return LayerDiff(
+        layer=old.id,
+        old=old_name,
+        new=new_name,
+        old_features=len(old),
+        new_features=len(new),
+        same=same,
+        gained_sqft=sum(change.gained_sqft for change in changes),
+        lost_sqft=sum(change.lost_sqft for change in changes),
+        changes=tuple(changes),
+    )
+
+
+def changed_sites(before: Engine, after: Engine, sites: Sequence[Site]) -> tuple[SiteChange, ...]:
+    """Return the sites whose findings differ between two engines: two editions, or two days.
+
+    Raises
+    ------
+    OutsideNewJerseyError, SiteError
+        For a site that cannot be determined.
+    """
+    found = []
+    for site in sites:
+        was, now = before.run(site), after.run(site)
+        outcomes = {
+            category.id: (_WORDS[was.category(category.id).first], _WORDS[now.category(category.id).first])
+            for category in before.rulebook.categories
+            if category.kind != "ground" and was.category(category.id).first != now.category(category.id).first
+        }
+        if outcomes:
+            found.append(SiteChange(site=site.typed, outcomes=outcomes))
+    return tuple(found)
+
+
+_WORDS = {1: "yes", 0: "undetermined", -1: "no"}
+
+
+def _pair(old: Layer, new: Layer) -> tuple[list[tuple[int, int]], list[int], list[int]]:
+    """Return which features belong together, and those that are in one edition only."""
+    key = old.manifest.key_field
+    identity = _by_key if key is not None and key != old.manifest.bound_field else _by_content
+    pairs = list(_matches(identity(old), identity(new)))
+    rest_old = sorted(set(range(len(old))) - {i for i, _ in pairs})
+    rest_new = sorted(set(range(len(new))) - {j for _, j in pairs})
+    if old.manifest.kind in {"polygon", "line"}:
+        closest = list(_most_common(old, new, rest_old, rest_new))
+    else:
+        names_old, names_new = [old.name(i) for i in rest_old], [new.name(j) for j in rest_new]
+        closest = [(rest_old[a], rest_new[b]) for a, b in _matches(names_old, names_new)]
+    pairs += closest
+    gone_old, gone_new = {i for i, _ in closest}, {j for _, j in closest}
+    return sorted(pairs), [i for i in rest_old if i not in gone_old], [j for j in rest_new if j not in gone_new]
+
+
+def _matches(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of equal values, each position once, in order."""
+    places: dict[Hashable, list[int]] = {}
+    for j, value in enumerate(new):
+        places.setdefault(value, []).append(j)
+    for i, value in enumerate(old):
+        waiting = places.get(value)
+        if waiting:
+            yield i, waiting.pop(0)
+
+
+def _by_key(layer: Layer) -> list[Hashable]:
+    return [layer.key(i) for i in range(len(layer))]
+
+
+def _by_content(layer: Layer) -> list[Hashable]:
+    shapes = _shapes(layer, range(len(layer)))
+    return [
+        (None if shape is None else shapely.to_wkb(shapely.normalize(shape)), tuple(sorted(_values(layer, i).items())))
+        for i, shape in enumerate(shapes)
+    ]
+
+
+def _shapes(layer: Layer, indices: Sequence[int]) -> list[shapely.Geometry | None]:
+    if layer.manifest.kind == "table":
+        return [None] * len(indices)
+    if layer.manifest.kind == "point":
+        return [layer.points[i] for i in indices]
+    return [layer.geometry(i) for i in indices]
+
+
+def _values(layer: Layer, index: int) -> dict[str, str]:
+    return {name: _text(column[index]) for name, column in layer.columns.items()}
+
+
+def _text(value: Any) -> str:  # noqa: ANN401 - attributes of any kind
+    return "" if is_blank(value) else str(value)
+
+
+def _most_common(old: Layer, new: Layer, left: list[int], right: list[int]) -> Iterator[tuple[int, int]]:
+    """Yield pairs of features that share most of their ground, those that share most first."""
+    if not left or not right:
+        return
+    ours, theirs = np.array(_shapes(old, left), dtype=object), np.array(_shapes(new, right), dtype=object)
+    a, b = shapely.STRtree(theirs).query(ours, predicate="intersects")
+    measure = shapely.area if old.manifest.kind == "polygon" else shapely.length
+    common = measure(shapely.intersection(ours[a], theirs[b]))
+    every = measure(ours[a]) + measure(theirs[b]) - common
+    share = np.divide(common, every, out=np.zeros_like(common), where=every > 0)
+    taken_left, taken_right = set(), set()
+    for n in np.argsort(-share, kind="stable"):
+        i, j = int(a[n]), int(b[n])
+        if share[n] >= _LEAST_COMMON and i not in taken_left and j not in taken_right:
+            taken_left.add(i)
+            taken_right.add(j)
+            yield left[i], right[j]
+
+
+def _changed(old: Layer, new: Layer, i: int, j: int) -> FeatureChange | None:
+    was, now = _values(old, i), _values(new, j)
+    fields = {
+        name: (was.get(name, ""), now.get(name, ""))
+        for name in dict.fromkeys((*was, *now))
+        if was.get(name, "") != now.get(name, "")
+    }
+    gained = lost = moved = 0.0
+    (before,), (after,) = _shapes(old, [i]), _shapes(new, [j])
+    if before is not None and after is not None and not shapely.equals_exact(before, after, normalize=True):
+        if old.manifest.kind == "point":
+            moved = float(shapely.distance(before, after)) * FT_PER_FTUS
+        elif old.manifest.kind == "polygon":
+            gained = float(shapely.area(shapely.difference(after, before))) * _SQFT_PER_SQFTUS
+            lost = float(shapely.area(shapely.difference(before, after))) * _SQFT_PER_SQFTUS
+        else:
+            moved = float(shapely.hausdorff_distance(before, after)) * FT_PER_FTUS
+    has_moved = max(gained, lost) > _NOISE_SQFT or moved > 0
+    if not fields and not has_moved:
+        return None
+    kind: Any = " and ".join(["moved"] * has_moved + ["reclassified"] * bool(fields))
+    name = new.name(j) or new.key(j)
+    return FeatureChange(
+        kind=kind,
+        name=name,
+        old_row=i + 1,
+        new_row=j + 1,
+        gained_sqft=gained,
+        lost_sqft=lost,
+        moved_ft=moved,
+        fields=fields,
+    )
+
+
+def _single(layer: Layer, index: int, kind: Literal["added", "removed"]) -> FeatureChange:
+    (shape,) = _shapes(layer, [index])
+    area = 0.0 if shape is None else float(shapely.area(shape)) * _SQFT_PER_SQFTUS
+    return FeatureChange(
+        kind=kind,
+        name=layer.name(index) or layer.key(index),
+        old_row=index + 1 if kind == "removed" else None,
+        new_row=index + 1 if kind == "added" else None,
+        gained_sqft=area if kind == "added" else 0.0,
+        lost_sqft=area if kind == "removed" else 0.0,
+    )
