@@ -21,6 +21,7 @@ from grownj_geo.cli_site import (
     STRICT_WORDS,
     AsOf,
     Crs,
+    Editions,
     Facts,
     FactsFile,
     Group,
@@ -31,6 +32,7 @@ from grownj_geo.cli_site import (
     Readings,
     SiteCommand,
     Strict,
+    StrictEditions,
     Text,
     Texts,
     Uncertainty,
@@ -131,6 +133,8 @@ def check(
     facts_file: FactsFile = None,
     reading: Readings = None,
     strict: Strict = False,
+    edition: Editions = None,
+    strict_editions: StrictEditions = False,
     rulebook: Annotated[Texts, option("--rulebook", metavar="ID|FILE", words=_BOOKS)] = None,
     determined_on: Annotated[Text, option(metavar="DATE", words="A day to write into the record.")] = None,
     output: Annotated[Path | None, option("-o", "--output", metavar="FILE", words="Write to a file.")] = None,
@@ -145,9 +149,10 @@ def check(
     question = Question(
         typed=typed,
         day=day_of(as_of, "--as-of"),
-        chosen=readings_of(reading or (), strict=strict),
+        chosen=readings_of(reading or (), strict=strict, strict_editions=strict_editions),
         stated=(fact or (), facts_file),
         place={"pin": pin, "municipality": municipality, "crs": crs, "uncertainty_ft": uncertainty_ft},
+        editions=edition or (),
     )
     engines, place = question.prepare([rulebook_of(name) for name in named])
     with refusals():

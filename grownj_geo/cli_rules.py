@@ -12,6 +12,7 @@ from grownj_geo.cli_site import (
     STRICT_WORDS,
     AsOf,
     Crs,
+    Editions,
     Facts,
     FactsFile,
     Json,
@@ -21,6 +22,7 @@ from grownj_geo.cli_site import (
     Readings,
     SiteCommand,
     Strict,
+    StrictEditions,
     Text,
     Texts,
     Uncertainty,
@@ -173,6 +175,8 @@ def rules_explain(
     facts_file: FactsFile = None,
     reading: Readings = None,
     strict: Strict = False,
+    edition: Editions = None,
+    strict_editions: StrictEditions = False,
     rulebook: Book = None,
     compact: Annotated[bool, option("--compact", words="Only the clauses that decide.")] = False,
     json: Json = False,
@@ -190,9 +194,10 @@ def rules_explain(
     question = Question(
         typed=" ".join(site),
         day=day_of(as_of, "--as-of"),
-        chosen=readings_of(reading or (), strict=strict),
+        chosen=readings_of(reading or (), strict=strict, strict_editions=strict_editions),
         stated=(fact or (), facts_file),
         place={"pin": pin, "municipality": municipality, "crs": crs, "uncertainty_ft": uncertainty_ft},
+        editions=edition or (),
     )
     (engine,), place = question.prepare([_asking_only(book, category)])
     with refusals():

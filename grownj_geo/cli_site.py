@@ -31,6 +31,7 @@ __all__ = [
     "STRICT_WORDS",
     "AsOf",
     "Crs",
+    "Editions",
     "Facts",
     "FactsFile",
     "Group",
@@ -41,6 +42,7 @@ __all__ = [
     "Readings",
     "SiteCommand",
     "Strict",
+    "StrictEditions",
     "Text",
     "Texts",
     "Uncertainty",
@@ -158,6 +160,8 @@ Json = Annotated[bool, option("--json", words="Print JSON, and nothing else.")]
 Municipality = Annotated[Text, option(metavar="NAME", words="Municipality, by name or code.")]
 Pin = Annotated[Text, option(metavar="PIN", words="Parcel number; settles the municipality.")]
 Readings = Annotated[Texts, option(metavar="ID=OPTION", words="A way to read (A11=strict); repeatable.")]
+Editions = Annotated[Texts, option("--edition", metavar="LAYER@ID", words="A stored edition to use; repeatable.")]
+StrictEditions = Annotated[bool, option("--strict-editions", words="Leave out layers not known to hold on the day.")]
 Strict = Annotated[bool, option("--strict", words=STRICT_WORDS)]
 Uncertainty = Annotated[float, option(metavar="FEET", words="How far off the place may be.")]
 Width = Annotated[int | None, option(metavar="N", least=60, words="Columns (default: the terminal's).")]
@@ -272,8 +276,10 @@ def _facts_of_file(path: Path) -> dict[str, str]:
     return found
 
 
-def readings_of(chosen: Sequence[str], *, strict: bool) -> dict[str, str]:
+def readings_of(chosen: Sequence[str], *, strict: bool, strict_editions: bool = False) -> dict[str, str]:
     """Return the readings that were chosen, each once."""
+    if strict_editions and not strict:
+        chosen = [*chosen, "A43=strict"]
     found: dict[str, str] = {}
     for statement in chosen:
         name, equals, choice = (part.strip() for part in statement.partition("="))
@@ -320,11 +326,12 @@ def _exists(named: str) -> bool:
 # -- sites --------------------------------------------------------------------------------------------
 
 
-def atlas_of(as_of: date) -> Atlas:
-    """Return the atlas that every command works on."""
+def atlas_of(as_of: date, editions: Sequence[str] = ()) -> Atlas:
+    """Return the atlas that every command works on: what ships, and the user's store."""
     from grownj_geo.atlas import load_atlas  # noqa: PLC0415 - only where it is used
 
-    return load_atlas(as_of=as_of)
+    with refusals():
+        return load_atlas(as_of=as_of, editions=editions)
 
 
 @dataclass(frozen=True)
@@ -336,6 +343,7 @@ class Question:
     chosen: dict[str, str]
     stated: tuple[Sequence[str], Path | None]
     place: dict[str, Any]
+    editions: Sequence[str] = ()
 
     def prepare(self, books: Sequence[Rulebook]) -> tuple[list[Engine], Site]:
         """Return one engine for each rulebook, and the site; leave where anything is refused."""
@@ -347,7 +355,7 @@ class Question:
         from grownj_geo.locate import locate  # noqa: PLC0415 - only where it is used
         from grownj_geo.pins import looks_like_pin  # noqa: PLC0415 - only where it is used
 
-        atlas = atlas_of(self.day or DEFAULT_AS_OF)
+        atlas = atlas_of(self.day or DEFAULT_AS_OF, self.editions)
         with refusals():
             engines = [Engine(atlas, book, self.chosen) for book in books]
             facts = _facts(*self.stated)
@@ -365,11 +373,11 @@ class Question:
 @contextmanager
 def refusals() -> Iterator[None]:
     """Say in one paragraph what was refused, and leave."""
-    from grownj_geo.errors import FactError, OutsideNewJerseyError, RulebookError, SiteError  # noqa: PLC0415 - only where it is used
+    from grownj_geo.errors import FactError, LayerError, OutsideNewJerseyError, RulebookError, SiteError  # noqa: PLC0415 - only where it is used
 
     try:
         yield
     except OutsideNewJerseyError as error:
         fail(str(error), OUTSIDE)
-    except (SiteError, FactError, RulebookError) as error:
+    except (SiteError, FactError, LayerError, RulebookError) as error:
         fail(str(error))

@@ -201,13 +201,19 @@ class TierRecord(_Record):
 
 
 class LayerRecord(_Record):
-    """A layer that the rulebook asks for: its edition and fingerprint, or why it could not be used."""
+    """A layer that the rulebook asks for: its edition and fingerprint, or why it could not be used.
+
+    `stored` names the edition in the user's store, and `origin` says where that came from; both are null for what
+    ships.
+    """
 
     id: str
     title: str
     status: Literal["loaded", "missing", "unusable"]
     edition: date | None = None
     sha256: str | None = None
+    stored: str | None = None
+    origin: str | None = None
     problem: str | None = None
 
 

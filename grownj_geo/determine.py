@@ -97,7 +97,7 @@ class Engine:
         records = []
         for layer_id, manifest in self.atlas.manifests.items():
             state = self.atlas.state(layer_id)
-            layer = self.atlas.layer(layer_id)
+            layer, held = self.atlas.layer(layer_id), self.atlas.edition(layer_id)
             records.append(
                 LayerRecord(
                     id=layer_id,
@@ -105,6 +105,8 @@ class Engine:
                     status=state.status,
                     edition=manifest.edition,
                     sha256=layer.fingerprint if layer else None,
+                    stored=held.name if held else None,
+                    origin=held.edition.origin.words if held and held.edition else None,
                     problem=state.problem,
                 )
             )

@@ -279,9 +279,12 @@ def cautions_of(
         if leaves.atlas.layer(layer_id) is not None and not manifest.covers(leaves.bound.as_of):
             strict = leaves.bound.readings.get("A43") == "strict"
             use = "it is left out (strict editions, A43)" if strict else "the nearest edition is used (A43)"
+            held = leaves.atlas.edition(layer_id)
+            day = str(manifest.edition or "unknown date")
+            if manifest.edition is None and held is not None and held.edition is not None:
+                day += f" ({held.edition.origin.words})"
             cautions.append(
-                f"{manifest.title}: the edition of {manifest.edition or 'unknown date'} does not cover "
-                f"{leaves.bound.as_of}; {use}."
+                f"{manifest.title}: the edition of {day} is not known to hold on {leaves.bound.as_of}; {use}."
             )
     for layer in layers:
         if layer.status == "unusable":

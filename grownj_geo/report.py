@@ -443,6 +443,9 @@ def _layers(d: Determination, page: Page) -> None:
         mark = (layer.sha256 or "")[:12] if layer.status == "loaded" else "UNUSABLE"
         grid.add_row(Text(layer.id), str(layer.edition or "no edition date"), mark)
     page.put(grid)
+    for layer in used:
+        if layer.stored is not None:
+            page.put(Text(plain(f"{layer.stored}: {layer.origin or 'not readable'}."), "dim"))
     waiting = {missing.layer for missing in d.not_checked}
     idle = [layer.id for layer in d.layers if layer.status == "missing" and layer.id not in waiting]
     if idle:

@@ -85,6 +85,12 @@ class Origin(_Record):
     base_sha256: str | None = None
     terms_accepted_at: datetime | None = None
 
+    @property
+    def words(self) -> str:
+        """Where it came from, in words for people."""
+        done = {"import": "imported from", "fetch": "fetched from", "refinement": "what ships, refined by"}
+        return f"{done[self.how]} {self.source} on {self.retrieved_at.date()}"
+
 
 class Stated(_Record):
     """What an edition states of itself beyond, or against, the layer's manifest in the package.
