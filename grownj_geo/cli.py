@@ -12,12 +12,11 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from grownj_geo import cli_site
+from grownj_geo.cli_layers import layers_app
 from grownj_geo.cli_rules import rules_app
 from grownj_geo.cli_site import (
     BAD_INPUT,
     EPILOG,
-    INCOMPLETE,
     STRICT_WORDS,
     AsOf,
     Crs,
@@ -42,7 +41,6 @@ from grownj_geo.cli_site import (
     fail,
     fail_incomplete,
     option,
-    print_json,
     print_text,
     readings_of,
     refusals,
@@ -52,14 +50,13 @@ from grownj_geo.cli_site import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
 
     from grownj_geo.determination import Determination
     from grownj_geo.determine import Engine
     from grownj_geo.explain import Explanation
-    from grownj_geo.report import LayerRow
     from grownj_geo.site import Site
 
     Answer = tuple[Determination, dict[str, Explanation]]
@@ -81,7 +78,6 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-layers_app = typer.Typer(help="The layers that the rules need.")
 app.add_typer(layers_app, name="layers")
 app.add_typer(rules_app, name="rules")
 
@@ -205,72 +201,6 @@ def schema() -> None:
     from importlib import resources  # noqa: PLC0415 - only where it is used
 
     print_text((resources.files("grownj_geo") / "schemas" / "determination.schema.json").read_text(encoding="utf-8"))
-
-
-@layers_app.command("list", epilog=EPILOG)
-def layers_list(
-    *,
-    json: Json = False,
-    width: Width = None,
-) -> None:
-    """List every layer that is known: what ships, what is loaded, and what waits for the others."""
-    rows = _layer_rows()
-    if json:
-        print_json(rows)
-    else:
-        from grownj_geo.report import render_layers  # noqa: PLC0415 - only where it is used
-
-        render_layers(rows, console_of(width))
-    unusable = [str(row["id"]) for row in rows if row["problem"]]
-    if unusable:
-        say(f"Incomplete: {', '.join(unusable)} could not be used. Reinstall the package.")
-        raise typer.Exit(INCOMPLETE)
-
-
-def _layer_rows() -> list[LayerRow]:
-    from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
-    from grownj_geo.rulebook import load_rulebook  # noqa: PLC0415 - only where it is used
-
-    atlas = cli_site.atlas_of(DEFAULT_AS_OF)
-    needed: dict[str, list[str]] = {}
-    for category in load_rulebook().categories:
-        for layer_id in _layers_in(category.rule.model_dump()):
-            if category.label not in needed.setdefault(layer_id, []):
-                needed[layer_id].append(category.label)
-    rows: list[LayerRow] = []
-    for layer_id, manifest in sorted(atlas.manifests.items(), key=lambda item: (not item[1].ships, item[0])):
-        state = atlas.state(layer_id)
-        layer = atlas.layer(layer_id)
-        rows.append(
-            {
-                "id": layer_id,
-                "title": manifest.title,
-                "publisher": manifest.publisher,
-                "ships": manifest.ships,
-                "status": "not loaded" if state.status == "missing" else state.status,
-                "problem": state.problem,
-                "edition": str(manifest.edition) if manifest.edition else None,
-                "accuracy_ft": manifest.accuracy_ft,
-                "sha256": layer.fingerprint if layer else None,
-                "needed_by": needed.get(layer_id, []),
-                "how_to_load": manifest.how_to_load,
-            }
-        )
-    return rows
-
-
-def _layers_in(node: object) -> Iterable[str]:
-    """Yield every layer that a clause of the rulebook, or one below it, names."""
-    if isinstance(node, dict):
-        if isinstance(node.get("layer"), str):
-            yield node["layer"]
-        elif isinstance(node.get("designated"), dict):
-            yield "designations"
-        for value in node.values():
-            yield from _layers_in(value)
-    elif isinstance(node, list | tuple):
-        for value in node:
-            yield from _layers_in(value)
 
 
 # -- files --------------------------------------------------------------------------------------------

@@ -16,13 +16,15 @@ import pytest
 from typer.testing import CliRunner
 
 from grownj_geo import cli, cli_site
-from grownj_geo.atlas import Atlas
+from grownj_geo.atlas import load_atlas
 from grownj_geo.determination import Determination
 from grownj_geo.reference import data_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from datetime import date
+
+    from grownj_geo.atlas import Atlas
 
 
 NEWARK = "40.7344,-74.1641"
@@ -58,8 +60,8 @@ def damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., No
             content = (folder / name).read_bytes()
             (folder / name).write_bytes(content[: len(content) // 2])
 
-        def atlas(as_of: date) -> Atlas:
-            return Atlas(as_of=as_of, folder=folder)
+        def atlas(as_of: date, editions: Sequence[str] = ()) -> Atlas:
+            return load_atlas(as_of=as_of, folder=folder, editions=editions)
 
         monkeypatch.setattr(cli_site, "atlas_of", atlas)
 

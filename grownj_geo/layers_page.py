@@ -1,0 +1,115 @@
+"""Layers on a terminal page: what was loaded, what a store holds, what changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from grownj_geo.report import Page, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.console import Console
+
+    from grownj_geo.layerdiff import LayerDiff, SiteChange
+    from grownj_geo.layerstatus import EditionStatus, LayerStatus
+    from grownj_geo.loading import Loaded
+
+__all__ = ["diff_page", "loaded_page", "status_page"]
+
+_MOST_CHANGES = 40
+_EFFECTS = {"left_out": "left out", "changed": "changed", "noted": "noted"}
+
+
+def loaded_page(loaded: Loaded, console: Console) -> None:
+    """Print what was read, what was changed and left out, and what was kept."""
+    page, report = Page(console), loaded.report
+    manifest = loaded.layer.manifest
+    page.heading(f"{manifest.title.upper()} ({report.layer})")
+    rows = [
+        ("Read", f"{report.read:,} features from {report.source}"),
+        ("Kept", f"{report.kept:,} features"),
+        ("Coordinates", report.crs),
+        (
+            "Lines",
+            f"known to {manifest.accuracy_ft:,.0f} ft" if manifest.accuracy_ft is not None else "accuracy not known",
+        ),
+        ("Absence", "from it is a no" if manifest.complete else "from it proves nothing: the layer is not complete"),
+    ]
+    renamed = [f"{ours} from {theirs}" for ours, theirs in report.fields.items() if ours != theirs]
+    if renamed:
+        rows.append(("Fields", ", ".join(renamed)))
+    for field, values in report.unknown_values.items():
+        rows.append(("Unknown", f"{field}: {', '.join(values)}; sites there stay undetermined"))
+    for effect, words in _EFFECTS.items():
+        rows += [(words.capitalize(), c.words) for c in report.changes if c.effect == effect]
+    page.pairs(rows)
+    if loaded.edition is None:
+        page.put(Text("Nothing was kept (dry run)."))
+    else:
+        page.put(Text(plain(f"Kept as {loaded.edition.name}. Questions use it from now on.")))
+
+
+def status_page(status: LayerStatus, console: Console) -> None:
+    """Print the editions of a store, and what is not loaded."""
+    page = Page(console)
+    page.put(Text(plain(f"Store {status.home}, as of {status.as_of}")))
+    if status.editions:
+        page.heading("EDITIONS")
+    for edition in status.editions:
+        _below(page, edition.name, _edition_words(edition))
+    if not status.editions:
+        page.put(Text("It holds no edition: only what ships is used. Load layers: grownj layers import, or fetch."))
+    if status.missing:
+        page.heading("NOT LOADED")
+    for missing in status.missing:
+        waiting = f"undetermined without it: {', '.join(missing.needed_by)}. " if missing.needed_by else ""
+        _below(page, missing.layer, f"{missing.title}; {waiting}{missing.how_to_load}")
+
+
+def _edition_words(edition: EditionStatus) -> str:
+    if edition.problem is not None:
+        return f"DAMAGED: {edition.problem}"
+    holds = "holds on the day" if edition.holds else "not known to hold on the day"
+    words = [
+        f"{edition.title}: {edition.features or 0:,} features, {edition.origin}",
+        f"{'used' if edition.used else 'not used'} ({holds})",
+    ]
+    if not edition.complete:
+        words.append("not complete: absence from it proves nothing")
+    if edition.stale:
+        words.append(f"{edition.age_days} days old: look for a later edition")
+    if edition.base_changed:
+        words.append("made from another edition of what ships: load it again")
+    return "; ".join(words)
+
+
+def diff_page(diff: LayerDiff, moved: Sequence[SiteChange] | None, console: Console) -> None:
+    """Print what changed between two editions, and which sites come out otherwise."""
+    page = Page(console)
+    page.heading(f"{diff.old} ({diff.old_features:,} features) -> {diff.new} ({diff.new_features:,})")
+    counts = [f"{diff.count(kind):,} {kind}" for kind in ("added", "removed", "moved", "reclassified")]
+    page.put(Text(f"{diff.same:,} the same, {', '.join(counts)}."))
+    page.put(Text(f"Ground gained {diff.gained_sqft:,.0f} sq ft, lost {diff.lost_sqft:,.0f} sq ft."))
+    if diff.changes:
+        page.items("CHANGES", [change.words for change in diff.changes[:_MOST_CHANGES]])
+    if len(diff.changes) > _MOST_CHANGES:
+        page.put(Text(f"{len(diff.changes) - _MOST_CHANGES:,} more are in the record (--json)."))
+    if moved is not None:
+        page.heading(f"SITES THAT COME OUT OTHERWISE: {len(moved):,}")
+        for site in moved:
+            outcomes = "; ".join(f"{name}: {old} -> {new}" for name, (old, new) in site.outcomes.items())
+            _below(page, site.site, outcomes)
+
+
+def _below(page: Page, name: str, words: str) -> None:
+    """Print a name, and what is said of it indented below."""
+    page.put(Text(plain(name), "bold"))
+    grid = Table.grid()
+    grid.add_column(width=4)
+    grid.add_column(overflow="fold")
+    grid.add_row("", Text(plain(words)))
+    page.put(grid)

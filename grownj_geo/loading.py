@@ -1,0 +1,247 @@
+"""A layer from a file: read, cleaned, checked, told about, and kept as an edition of the user's store."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grownj_geo.errors import LayerError
+from grownj_geo.features import LayerFault, LoadOptions, LoadReport
+from grownj_geo.manifest import load_manifests
+from grownj_geo.store import Origin, Store
+
+if TYPE_CHECKING:
+    import os
+
+    from grownj_geo.atlas import Atlas
+    from grownj_geo.features import Features
+    from grownj_geo.layer import Layer
+    from grownj_geo.manifest import Manifest
+    from grownj_geo.store import Edition
+
+__all__ = ["REFINED", "EditionFacts", "Loaded", "import_layer", "keep_layer", "manifest_of", "prepare_layer"]
+
+REFINED = ("designations", "transit_stations", "atlantic_city_airport", "south_jersey_port_terminals")
+"""Layers that ship and that a user's file refines: what it says replaces single rows or features."""
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class EditionFacts:
+    """What whoever loads an edition states of it.
+
+    Attributes
+    ----------
+    edition
+        The publisher's date of the data.
+    valid_from, valid_until
+        First day on which the edition holds, and first day on which it no longer does.
+    accuracy_ft
+        How far its lines may be from the truth, in feet; the manifest's figure by default.
+    complete
+        It is known to hold every such area, so that absence from it is a no; the manifest's word by default.
+    """
+
+    edition: date | None = None
+    valid_from: date | None = None
+    valid_until: date | None = None
+    accuracy_ft: float | None = None
+    complete: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A layer that was loaded, what was changed on the way, and the edition that was kept; None on a dry run."""
+
+    layer: Layer
+    report: LoadReport
+    edition: Edition | None
+
+
+def manifest_of(layer_id: str) -> Manifest:
+    """Return the package's manifest of a layer.
+
+    Raises
+    ------
+    LayerError
+        If there is no such layer.
+    """
+    manifests = load_manifests()
+    if layer_id not in manifests:
+        from difflib import get_close_matches  # noqa: PLC0415 - only where it is used
+
+        near = get_close_matches(layer_id, manifests, n=1)
+        meant = f" Did you mean {near[0]}?" if near else ""
+        raise LayerError(f"There is no layer {layer_id!r}.{meant} There are: {', '.join(sorted(manifests))}.")
+    return manifests[layer_id]
+
+
+def import_layer(
+    layer_id: str,
+    path: str | os.PathLike[str],
+    *,
+    store: Store | None = None,
+    sublayer: str | None = None,
+    encoding: str | None = None,
+    options: LoadOptions | None = None,
+    facts: EditionFacts | None = None,
+    poverty: str | os.PathLike[str] | None = None,
+    acs_edition: str | None = None,
+    dry_run: bool = False,
+) -> Loaded:
+    """Load a layer from a file and keep it as an edition.
+
+    Parameters
+    ----------
+    layer_id
+        Which layer it is.
+    path
+        FileGDB, shapefile, GeoPackage, GeoJSON, KML, GeoParquet or CSV; or a zip archive with one of them.
+    store
+        Where to keep it; the user's own by default.
+    sublayer
+        Which of several layers in the file.
+    encoding
+        What the text is in, where the file does not say so or is wrong.
+    options
+        Fields, constants, coordinate system, strictness.
+    facts
+        Dates and accuracy of the edition.
+    poverty
+        For census tracts: a table of their poverty (B17001), which is joined to the boundaries.
+    acs_edition
+        The five-year edition of that table, such as ``"2011-2015"``.
+    dry_run
+        Check and report, keep nothing.
+
+    Raises
+    ------
+    LayerFault
+        If the file cannot be read as that layer; nothing is kept.
+    LayerError
+        If the store cannot be written.
+    """
+    from grownj_geo.readers import read_features  # noqa: PLC0415 - brings in GDAL
+
+    place = Path(path)
+    manifest = manifest_of(layer_id)
+    features = read_features(place, sublayer=sublayer, kind=manifest.kind, encoding=encoding)
+    if poverty is not None:
+        features = _with_poverty(features, layer_id, Path(poverty), acs_edition)
+    layer, report = prepare_layer(features, layer_id, options=options, facts=facts)
+    origin = Origin(
+        how="refinement" if layer_id in REFINED else "import",
+        source=place.name,
+        sha256=_sha256(place),
+        retrieved_at=datetime.now(UTC).replace(microsecond=0),
+        publisher_date=None if facts is None else facts.edition,
+        base_sha256=manifest.sha256 if layer_id in REFINED else None,
+    )
+    edition = None if dry_run else keep_layer(layer, report, origin=origin, store=store)
+    return Loaded(layer, report, edition)
+
+
+def _with_poverty(features: Features, layer_id: str, table: Path, edition: str | None) -> Features:
+    from grownj_geo.tracts import join_poverty, read_poverty_table  # noqa: PLC0415 - only where it is used
+
+    if layer_id != "census_tract_poverty":
+        raise LayerError(f"A table of poverty belongs to census_tract_poverty, not to {layer_id}. Leave it out.")
+    rates = read_poverty_table(table)
+    edition = edition or rates.edition
+    if edition is None:
+        raise LayerError(f"{table.name} does not say of which five-year edition it is. State it: --acs 2011-2015.")
+    return join_poverty(features, rates, edition=edition)
+
+
+def prepare_layer(
+    features: Features, layer_id: str, *, options: LoadOptions | None = None, facts: EditionFacts | None = None
+) -> tuple[Layer, LoadReport]:
+    """Make a checked layer out of features as they came, with what is stated of the edition in its manifest.
+
+    Raises
+    ------
+    LayerFault
+        If they cannot be made that layer.
+    """
+    from grownj_geo.atlas import Atlas  # noqa: PLC0415 - only where it is used
+    from grownj_geo.makelayer import make_layer  # noqa: PLC0415 - only where it is used
+
+    facts = facts or EditionFacts()
+    shipped = Atlas()
+    if layer_id in REFINED:
+        return _refined(features, layer_id, shipped, options or LoadOptions(), facts)
+    options = replace(options or LoadOptions(), municipal_lines=shipped.layer("municipalities"))
+    layer, report = make_layer(features, _stated(manifest_of(layer_id), features.source, facts), options)
+    return layer, report
+
+
+def _refined(
+    features: Features, layer_id: str, shipped: Atlas, options: LoadOptions, facts: EditionFacts
+) -> tuple[Layer, LoadReport]:
+    """Put the user's better knowledge into what ships."""
+    from grownj_geo.refine import refine  # noqa: PLC0415 - only where it is used
+
+    base = shipped.layer(layer_id)
+    if base is None:
+        raise LayerError(str(shipped.state(layer_id).problem))
+    layer, changes = refine(
+        layer_id, features, base=base, manifest=base.manifest, source=features.source, stated_on=facts.edition
+    )
+    changed = [change for change in changes if change.effect != "noted"]
+    report = LoadReport(
+        layer=layer_id,
+        source=features.source,
+        read=len(features),
+        kept=len(layer),
+        crs=features.crs or "no coordinates",
+        fields={name: name for name in features.columns},
+        unknown_values={},
+        changes=(*features.changes, *changes),
+    )
+    if options.strict and changed:
+        raise LayerFault("strict", " ".join(change.words for change in changed))
+    return layer, report
+
+
+def _stated(manifest: Manifest, source: str, facts: EditionFacts) -> Manifest:
+    update: dict[str, object] = {"source": f"{source}, as its user loaded it"}
+    for name in ("edition", "valid_from", "valid_until"):
+        if getattr(facts, name) is not None:
+            update[name] = getattr(facts, name)
+    if facts.accuracy_ft is not None:
+        update |= {"accuracy_ft": facts.accuracy_ft, "accuracy_source": "stated by the user"}
+    if facts.complete and not manifest.complete:
+        words = "Its user states that the layer holds every such area."
+        update |= {"complete": True, "cautions": (*manifest.cautions, words)}
+    if facts.valid_from and facts.valid_until and facts.valid_from >= facts.valid_until:
+        raise LayerError(
+            f"The edition holds from {facts.valid_from} and no longer on {facts.valid_until}: no day is left. "
+            "Expected the first day before the day on which it ends; correct either."
+        )
+    return manifest.model_copy(update=update)
+
+
+def keep_layer(layer: Layer, report: LoadReport, *, origin: Origin, store: Store | None = None) -> Edition:
+    """Keep a checked layer as an edition of a store, the user's own by default.
+
+    Raises
+    ------
+    LayerError
+        If the store cannot be written.
+    """
+    return (store or Store()).add(layer, origin=origin, report=report)
+
+
+def _sha256(path: Path) -> str | None:
+    """Return the checksum of a file; None for a folder."""
+    if not path.is_file():
+        return None
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
