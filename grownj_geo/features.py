@@ -143,6 +143,9 @@ class LoadReport(BaseModel):
         What the coordinates were taken to be in, in words, with datum and unit.
     unknown_values
         By field: values that the manifest does not know. Features with them are kept, and leave sites undetermined.
+    added_accuracy_ft
+        Feet that a change of datum adds to what the manifest says of the lines; the layer's own manifest has them
+        already.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -155,3 +158,4 @@ class LoadReport(BaseModel):
     fields: dict[str, str]
     unknown_values: dict[str, tuple[str, ...]]
     changes: tuple[Change, ...]
+    added_accuracy_ft: float = 0.0
