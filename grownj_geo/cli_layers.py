@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +28,7 @@ from grownj_geo.cli_site import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from datetime import date
 
     from grownj_geo.features import LoadOptions
@@ -225,6 +226,97 @@ def import_(
             dry_run=dry_run,
         )
     _tell([loaded], json=json)
+
+
+@layers_app.command("fetch", epilog=EPILOG)
+def fetch(
+    layers: Annotated[Texts, typer.Argument(metavar="LAYER...", help="Which layers; none lists what can be.")] = None,
+    *,
+    every: Annotated[bool, option("--all", words="Every layer that has a service, but the census tracts.")] = False,
+    accept_terms: Annotated[bool, option("--accept-terms", words="You accept the publishers' terms shown.")] = False,
+    url: Annotated[Text, option("--url", metavar="URL", words="Another service's layer, or a file.")] = None,
+    where: Annotated[Text, option("--where", metavar="SQL", words="Which features, as the service has it.")] = None,
+    page_size: Annotated[int | None, option("--page-size", metavar="N", least=1, words="Features at once.")] = None,
+    allow_private: Annotated[bool, option("--allow-private", words="Let inner networks and http through.")] = False,
+    fields: Maps = None,
+    constants: Sets = None,
+    edition: EditionDay = None,
+    valid_from: ValidFrom = None,
+    valid_until: ValidUntil = None,
+    accuracy_ft: Accuracy = None,
+    partial: Partial = False,
+    strict: StrictLoad = False,
+    acs: Acs = None,
+    json: Json = False,
+) -> None:
+    """Fetch layers from their publishers' services, whole or not at all.
+
+    A fetch that was stopped goes on where it was. The key to the Census Bureau's interface, where you have one, is
+    read from the environment: CENSUS_API_KEY.
+    """
+    import os  # noqa: PLC0415 - only where it is used
+
+    from grownj_geo.fetching import FetchOptions, fetch_layer, fetchable  # noqa: PLC0415 - only where it is used
+
+    names = list(dict.fromkeys(layers or ()))
+    if every:
+        names = [name for name in fetchable() if name != "census_tract_poverty" or acs is not None]
+    if not names:
+        fail(f"Expected a layer, or --all. These have a service: {', '.join(fetchable())}.")
+    if url is not None and len(names) > 1:
+        fail("--url is the address of one layer; expected one LAYER with it. Fetch them one by one.")
+    utf8(*names, url, where)
+    how = FetchOptions(
+        url=url,
+        where=where,
+        accept_terms=accept_terms,
+        allow_private=allow_private,
+        page_size=page_size,
+        acs_edition=acs,
+        census_key=os.environ.get("CENSUS_API_KEY"),
+    )
+    loaded: list[Loaded] = []
+    failed: list[str] = []
+    for name in names:
+        with _fetching(name, failed, single=len(names) == 1), _progress(name, hidden=json) as progress:
+            loaded.append(
+                fetch_layer(
+                    name,
+                    fetch=how,
+                    options=_options(None, fields, constants, partial=partial, strict=strict),
+                    facts=_facts(edition, valid_from, valid_until, accuracy_ft, complete=False),
+                    progress=progress,
+                )
+            )
+    _tell(loaded, json=json)
+    if failed:
+        fail(f"Not fetched: {', '.join(failed)}. Run it again; what came before is kept.")
+
+
+@contextmanager
+def _fetching(name: str, failed: list[str], *, single: bool) -> Iterator[None]:
+    """Say why one of several layers was not fetched, and go on to the next."""
+    from grownj_geo.errors import LayerError  # noqa: PLC0415 - only where it is used
+
+    try:
+        yield
+    except LayerError as error:
+        if single:
+            fail(str(error))
+        say(f"{name}: {error}")
+        failed.append(name)
+
+
+@contextmanager
+def _progress(name: str, *, hidden: bool) -> Iterator[Callable[[int, int], None]]:
+    """Show on the error stream how many features have come."""
+    from rich.console import Console  # noqa: PLC0415 - only where it is used
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415 - same
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def _import_bundle(path: Path, *, json: bool) -> None:
