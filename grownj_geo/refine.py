@@ -255,7 +255,8 @@ def refine(
     Returns
     -------
     tuple of (Layer, tuple of Change)
-        The refined layer, whose manifest says in its source what was refined by what, and what is to be told.
+        The refined layer, whose manifest says in its source what was refined by what, and what is to be told beyond
+        the changes of `given` itself.
 
     Raises
     ------
@@ -279,7 +280,7 @@ def refine(
         check_layer(layer)
     except LayerError as error:
         raise LayerFault("refined_layer_refused", f"{source}: with it the layer cannot be used. {error}") from error
-    return layer, (*given.changes, *work.found.changes)
+    return layer, tuple(work.found.changes)
 
 
 def _result(

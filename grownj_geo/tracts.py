@@ -15,6 +15,7 @@ from functools import lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import quote_plus
 
 from pydantic import BaseModel, ConfigDict
 
@@ -546,8 +547,9 @@ def fetch_poverty(
     Raises
     ------
     LayerFault
-        ``bad_edition``; ``fetch_failed`` where `get_json` fails with a message that holds the key, which is taken out;
-        and what `read_poverty_table` raises for the answer. Whatever else `get_json` raises comes through.
+        ``bad_edition``; what `read_poverty_table` raises for the answer; and where `get_json` fails with a message
+        that holds the key, the same without it (``fetch_failed``, or the fault's own kind). Whatever else `get_json`
+        raises comes through.
     """
     last = _last_year(edition)
     service = _services().poverty
@@ -556,9 +558,13 @@ def fetch_poverty(
     try:
         answer = get_json(url, params | ({"key": key} if key else {}))
     except Exception as error:
-        if key and key in str(error):
-            raise LayerFault("fetch_failed", str(error).replace(key, "(key)")) from None
-        raise
+        said = {form for form in (key or "", quote_plus(key or "")) if form and form in str(error)}
+        if not said:
+            raise
+        message = str(error)
+        for form in said:
+            message = message.replace(form, "(key)")
+        raise LayerFault(getattr(error, "fault", "fetch_failed"), message) from None
     source = f"{url} (table {service.table})"
     return _table(_checked_rows(answer, source), source, edition=f"{last - _YEARS + 1}-{last}")
 

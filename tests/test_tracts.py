@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -226,14 +227,26 @@ def test_poverty_is_fetched_for_the_editions_last_year() -> None:
     assert with_key == params | {"key": "secret"}
 
 
-def test_the_key_stands_in_no_message() -> None:
+@pytest.mark.parametrize(
+    ("error", "fault"), [(OSError, "fetch_failed"), (lambda text: LayerFault("timed_out", text), "timed_out")]
+)
+@pytest.mark.parametrize("key", ["secret", "se/cr+et"])
+def test_the_key_stands_in_no_message(error: Any, fault: str, key: str) -> None:
     def get_json(url: str, params: Mapping[str, str]) -> Any:
-        raise OSError(f"{url}?key={params['key']} timed out")
+        raise error(f"{url}?{urlencode(params)} timed out, asked with {params['key']}")
 
-    with pytest.raises(LayerFault, match=r"key=\(key\) timed out") as raised:
-        fetch_poverty("2011-2015", get_json=get_json, key="secret")
-    assert raised.value.fault == "fetch_failed"
+    with pytest.raises(LayerFault, match=r"key=\(key\) timed out, asked with \(key\)") as raised:
+        fetch_poverty("2011-2015", get_json=get_json, key=key)
+    assert raised.value.fault == fault
     assert raised.value.__suppress_context__
+
+
+def test_failures_without_a_key_come_through() -> None:
+    def get_json(_url: str, _params: Mapping[str, str]) -> Any:
+        raise OSError("no network")
+
+    with pytest.raises(OSError, match="no network"):
+        fetch_poverty("2011-2015", get_json=get_json, key="secret")
 
 
 @pytest.mark.parametrize("answer", [None, {"error": "x"}, [], [["NAME"]], "<html>"])
