@@ -132,10 +132,9 @@ def _fits(vertices: NDArray[np.float64], corners: NDArray[np.float64], municipal
 
 def _lines(municipal: Layer) -> shapely.STRtree:
     """Return the municipal lines in pieces of a few vertices, to be searched."""
-    pieces: list[NDArray[Any]] = []
-    for index in range(len(municipal)):
-        for ring in shapely.get_rings(municipal.geometry(index)):
-            xy = shapely.get_coordinates(ring)
-            starts = range(0, len(xy) - 1, _PIECE)
-            pieces.append(np.array([shapely.linestrings(xy[s : s + _PIECE + 1]) for s in starts], dtype=object))
-    return shapely.STRtree(np.concatenate(pieces))
+    shapes = np.array([municipal.geometry(index) for index in range(len(municipal))], dtype=object)
+    pieces: list[shapely.Geometry] = []
+    for ring in shapely.get_rings(shapely.get_parts(shapes)):
+        xy = shapely.get_coordinates(ring)
+        pieces += [shapely.linestrings(xy[start : start + _PIECE + 1]) for start in range(0, len(xy) - 1, _PIECE)]
+    return shapely.STRtree(pieces)
