@@ -78,10 +78,10 @@ def listings(atlas: Atlas, name: str) -> dict[str, Listing] | None:
 
 @lru_cache(maxsize=256)
 def _rows(layer: Layer, name: str) -> dict[str, Listing]:
-    rows = layer.select((("designation", (name,)),))
-    if not len(rows):
-        known = ", ".join(sorted(set(layer.columns["designation"])))
+    if name not in load_lists():
+        known = ", ".join(sorted(load_lists()))
         raise RulebookError(f"There is no list of municipalities named {name!r}; there are {known}.")
+    rows = layer.select((("designation", (name,)),))
     found = [
         Listing(
             mun_code=layer.value("mun_code", i),

@@ -55,14 +55,15 @@ class Layer:
     wkb: Sequence[bytes] | None = None
     geometries: dict[int, shapely.Geometry] = field(default_factory=dict)
     lonlat: NDArray[np.float64] | None = None
-    _selections: dict[tuple[Where, date | None], NDArray[np.int64]] = field(default_factory=dict)
+    # Not for the constructor: a copy with other columns starts without what was worked out from these.
+    _selections: dict[tuple[Where, date | None], NDArray[np.int64]] = field(init=False, default_factory=dict)
     _matches: dict[tuple[str, tuple[str, ...]], tuple[NDArray[np.bool_], NDArray[np.bool_]]] = field(
-        default_factory=dict
+        init=False, default_factory=dict
     )
-    _vertices: dict[int, int] = field(default_factory=dict)
-    _meant: dict[str, dict[str, str]] = field(default_factory=dict)
-    _values: dict[tuple[str, int], str] = field(default_factory=dict)
-    _figures: dict[str, NDArray[np.float64]] = field(default_factory=dict)
+    _vertices: dict[int, int] = field(init=False, default_factory=dict)
+    _meant: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
+    _values: dict[tuple[str, int], str] = field(init=False, default_factory=dict)
+    _figures: dict[str, NDArray[np.float64]] = field(init=False, default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of features."""

@@ -479,7 +479,10 @@ def _to_each_polygon(layer: Layer, features: Ints, sites: SiteTable, rows: Ints)
 
 
 def _to_polygon(areas: NDArray[np.object_], places: NDArray[np.object_]) -> tuple[Floats, Floats]:
-    """Return the distance of each place's nearest and farthest part from each area, shape (areas, places)."""
+    """Return the distance of each place's nearest and farthest part from each area, shape (areas, places).
+
+    For an area that is not convex the farthest part is given as at most so far: as far as from its nearest point.
+    """
     shape = (len(areas), len(places))
     lines = shapely.shortest_line(places[None, :], areas[:, None])
     pairs = shapely.get_coordinates(lines.ravel()).reshape(-1, 4)
@@ -488,7 +491,13 @@ def _to_polygon(areas: NDArray[np.object_], places: NDArray[np.object_]) -> tupl
     near[shapely.intersects(areas[:, None], places[None, :])] = 0.0
     far = near.copy()
     for i in np.flatnonzero(shapely.get_type_id(places) != shapely.GeometryType.POINT):
-        # Exact where the area is convex, as the bounds of airport and terminals are.
+        # How far a place is from a convex area is greatest at one of the place's corners; from any other it is no
+        # farther than from that area's point that is nearest.
         corners = shapely.points(shapely.get_coordinates(shapely.convex_hull(places[i])))
-        far[:, i] = _to_polygon(areas, corners)[0].max(axis=1)
+        targets = np.where(_is_convex(areas), areas, shapely.points(pairs.reshape(*shape, 4)[:, i, 2:]))
+        far[:, i] = _to_polygon(targets, corners)[0].max(axis=1)
     return near, far
+
+
+def _is_convex(areas: NDArray[np.object_]) -> NDArray[np.bool_]:
+    return np.asarray(shapely.area(areas) >= shapely.area(shapely.convex_hull(areas)) * (1 - _SHARE_NOISE))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import shapely
 import yaml
 from drawn import draw, stations
@@ -163,6 +165,8 @@ def _site(case: Case) -> Site:
 
 
 def _layer(layer_id: str, rows: list[dict[str, Any]]) -> Layer:
+    if layer_id == "designations":
+        return _listed(rows)
     accuracy = max((float(row.get("accuracy_ft", 0.0)) for row in rows), default=0.0)
     drawn = []
     for row in rows:
@@ -179,3 +183,11 @@ def _layer(layer_id: str, rows: list[dict[str, Any]]) -> Layer:
     if layer_id == "transit_stations":
         return stations(drawn, accuracy_ft=accuracy)
     return draw(layer_id, drawn, accuracy_ft=accuracy)
+
+
+def _listed(rows: list[dict[str, Any]]) -> Layer:
+    """Return the shipped table of designations with further rows, as a user's own list adds them."""
+    (base,) = (layer for layer in _shipped() if layer.id == "designations")
+    columns = {name: [*values, *(str(row.get(name, "")) for row in rows)] for name, values in base.columns.items()}
+    n = len(base) + len(rows)
+    return replace(base, columns=columns, bounds=np.full((n, 4), np.nan), fingerprint="drawn")

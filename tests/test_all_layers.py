@@ -49,6 +49,7 @@ ELSEWHERE = (-74.7400, 41.0500)
 # The publisher's values of a feature, layer by layer.
 PLAIN: dict[str, Mapping[str, Any]] = {
     "atlantic_city_tourism_district": {},
+    "building_footprints": {},
     "census_tract_poverty": {"GEOID": "1", "POVERTY_RATE": "35.2", "ACS_EDITION": "2011-2015", "TRACT_VINTAGE": "2010"},
     "closed_military_land": {"FED_OWNED": "YES"},
     "designated_centers": {"CENNAME2": "Drawn", "CENTYPE": "UC", "CENDATE": "2000-01-01", "ENDDATE": "2020-01-01"},

@@ -232,7 +232,7 @@ def test_explain_takes_the_options_of_check() -> None:
 
 
 def test_a_layer_that_cannot_be_used_gives_exit_4(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(cli_site, "atlas_of", lambda as_of: Atlas(as_of=as_of, folder=tmp_path))
+    monkeypatch.setattr(cli_site, "atlas_of", lambda as_of, _editions=(): Atlas(as_of=as_of, folder=tmp_path))
     done = run("rules", "explain", NEWARK, "rail_transit")
     assert done.exit_code == 4
     assert "Outcome UNDETERMINED" in flat(done.stdout)

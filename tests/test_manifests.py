@@ -33,6 +33,7 @@ UNSHIPPED: dict[str, tuple[str, Any]] = {
     "atlantic_city_tourism_district": ("municipalities", {"0102"}),
     "closed_military_land": ("statewide", True),
     "freight_rail": ("statewide", True),
+    "building_footprints": ("statewide", True),
 }
 
 
@@ -141,6 +142,7 @@ def test_extents_are_those_of_the_shared_facts() -> None:
 
 
 NOT_PROVEN_BY_ABSENCE = {
+    "building_footprints",
     "closed_military_land",
     "designated_centers",
     "designations",
