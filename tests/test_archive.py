@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+DEFAULT = Limits()
+
+
 def pack(path: Path, members: dict[str, bytes], *, method: int = zipfile.ZIP_DEFLATED) -> Path:
     with zipfile.ZipFile(path, "w", method) as archive:
         for name, content in members.items():
@@ -23,7 +26,7 @@ def pack(path: Path, members: dict[str, bytes], *, method: int = zipfile.ZIP_DEF
     return path
 
 
-def refused(path: Path, into: Path, fault: str, *, limits: Limits = Limits()) -> str:
+def refused(path: Path, into: Path, fault: str, *, limits: Limits = DEFAULT) -> str:
     """Return the message of a refusal; nothing may have been written."""
     with pytest.raises(LayerFault) as caught:
         unpack(path, into, limits=limits)
