@@ -9,6 +9,7 @@ import shapely
 from pydantic import BaseModel, ConfigDict
 
 from grownj_geo.errors import LayerError
+from grownj_geo.fieldmap import fields_of
 from grownj_geo.layercheck import is_blank
 from grownj_geo.units import FT_PER_FTUS
 
@@ -28,7 +29,7 @@ __all__ = ["FeatureChange", "LayerDiff", "SiteChange", "changed_sites", "diff_la
 _SQFT_PER_SQFTUS = FT_PER_FTUS**2
 # Two features are one that moved where they share at least this part of all that either covers.
 _LEAST_COMMON = 0.5
-_NOISE_SQFT = 1.0
+_NOISE_FT = 0.05
 
 
 class _Record(BaseModel):
@@ -205,7 +206,8 @@ def _shapes(layer: Layer, indices: Sequence[int]) -> list[shapely.Geometry | Non
 
 
 def _values(layer: Layer, index: int) -> dict[str, str]:
-    return {name: _text(column[index]) for name, column in layer.columns.items()}
+    """Return the fields that the manifest names: row numbers and the publisher's own sums change with every export."""
+    return {name: _text(layer.columns[name][index]) for name in fields_of(layer.manifest) if name in layer.columns}
 
 
 def _text(value: Any) -> str:  # noqa: ANN401 - attributes of any kind
@@ -240,15 +242,12 @@ def _changed(old: Layer, new: Layer, i: int, j: int) -> FeatureChange | None:
     }
     gained = lost = moved = 0.0
     (before,), (after,) = _shapes(old, [i]), _shapes(new, [j])
-    if before is not None and after is not None and not shapely.equals_exact(before, after, normalize=True):
-        if old.manifest.kind == "point":
-            moved = float(shapely.distance(before, after)) * FT_PER_FTUS
-        elif old.manifest.kind == "polygon":
-            gained = float(shapely.area(shapely.difference(after, before))) * _SQFT_PER_SQFTUS
-            lost = float(shapely.area(shapely.difference(before, after))) * _SQFT_PER_SQFTUS
-        else:
-            moved = float(shapely.hausdorff_distance(before, after)) * FT_PER_FTUS
-    has_moved = max(gained, lost) > _NOISE_SQFT or moved > 0
+    has_moved = before is not None and after is not None and _has_moved(before, after)
+    if has_moved and old.manifest.kind == "polygon":
+        gained = float(shapely.area(shapely.difference(after, before))) * _SQFT_PER_SQFTUS
+        lost = float(shapely.area(shapely.difference(before, after))) * _SQFT_PER_SQFTUS
+    elif has_moved:
+        moved = float(shapely.hausdorff_distance(before, after)) * FT_PER_FTUS
     if not fields and not has_moved:
         return None
     kind: Any = " and ".join(["moved"] * has_moved + ["reclassified"] * bool(fields))
@@ -263,6 +262,13 @@ def _changed(old: Layer, new: Layer, i: int, j: int) -> FeatureChange | None:
         moved_ft=moved,
         fields=fields,
     )
+
+
+def _has_moved(before: shapely.Geometry, after: shapely.Geometry) -> bool:
+    """Return whether a line moved by more than projecting back and forth explains."""
+    if shapely.equals_exact(before, after, normalize=True):
+        return False
+    return float(shapely.hausdorff_distance(before, after)) * FT_PER_FTUS > _NOISE_FT
 
 
 def _single(layer: Layer, index: int, kind: Literal["added", "removed"]) -> FeatureChange:

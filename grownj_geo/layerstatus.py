@@ -35,6 +35,7 @@ __all__ = [
 
 SHIPPED = "shipped"
 
+_EDGE_FT = 500.0
 _DRIVERS = {".gpkg": "GPKG", ".geojson": "GeoJSON"}
 
 
@@ -280,16 +281,24 @@ def _write(layer: Layer, path: Path, suffix: str) -> None:
         found = layer.points if kind == "Point" else [layer.geometry(i) for i in range(len(layer))]
         shapes = [many([*shapely.get_parts(shape)]) if many else shape for shape in found]
     if suffix == ".geojson":
-        shapes = [shapely.transform(s, lambda xy: np.column_stack(to_lonlat(xy[:, 0], xy[:, 1]))) for s in shapes]
+        # A long side that is straight in feet is not straight in degrees.
+        shapes = [
+            shapely.transform(
+                shapely.segmentize(s, _EDGE_FT), lambda xy: np.column_stack(to_lonlat(xy[:, 0], xy[:, 1]))
+            )
+            for s in shapes
+        ]
     # Text throughout: whoever opens the file sees the values as the rules do.
     fields = [[None if value is None else str(value) for value in column] for column in layer.columns.values()]
     pyogrio.raw.write(
         path,
         shapely.to_wkb(np.array(shapes, dtype=object)) if shapes else None,
         [np.array(column, dtype=object) for column in fields],
-        list(layer.columns),
+        # A GeoPackage keeps its own row numbers and geometries under these names.
+        [f"{name}_" if name.lower() in {"fid", "geom"} else name for name in layer.columns],
         layer=layer.id,
         driver=_DRIVERS[suffix],
         geometry_type=kind,
         crs="EPSG:4326" if suffix == ".geojson" else WORKING_CRS,
+        layer_options={"COORDINATE_PRECISION": "12"} if suffix == ".geojson" else {},
     )
