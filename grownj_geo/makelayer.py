@@ -150,7 +150,7 @@ def _ground(
     if not len(rows):
         raise found.refuse("no_features", "none of its features can be used. Check that it is the right file")
     placed = place_features(given[rows], rows, features.crs, options, found)
-    rows, shapes = rows[placed.inside], placed.geometries[placed.inside]
+    rows, shapes = rows[placed.inside], placed.geometries
     shapes = repair(shapes, rows, manifest.kind, found)
     chosen = {name: [column[row] for row in rows] for name, column in columns.items()}
     distinct = drop_duplicates(shapes, chosen, rows, manifest, found)

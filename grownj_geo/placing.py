@@ -35,7 +35,17 @@ _HINTED = frozenset({"crs", "projected"})
 
 
 class Placed(NamedTuple):
-    """Geometries in EPSG:3424, which of them are in New Jersey, and the system that they came in."""
+    """What lies in New Jersey, and the system that it came in.
+
+    Attributes
+    ----------
+    geometries
+        In EPSG:3424, of the features that are inside, shape (m,).
+    inside
+        Which of the features that were given these are, shape (n,).
+    system, words
+        What they came in, and that in words.
+    """
 
     geometries: NDArray[Any]
     inside: NDArray[np.bool_]
@@ -85,22 +95,24 @@ def place_features(
         system, how = stated_system(options.crs, found), "as stated"
     else:
         system, how = recognized_system(geometries, options.municipal_lines, found), "recognized by municipal lines"
-    working = project(geometries, system, found)
-    inside = _inside(working)
+    # Before they are projected: sides that lie nowhere near cannot be cut to 500 ft.
+    inside = _inside(geometries, system)
     if not inside.all():
         which = np.flatnonzero(~inside)
         boxes = np.asarray(shapely.bounds(geometries[which]), dtype=np.float64)
         _tell_outside(boxes, rows[which], len(rows), system, found, partial=options.partial)
-    _check_ground(working[inside], options.municipal_lines, system, found)
+    working = project(geometries[inside], system, found)
+    _check_ground(working, options.municipal_lines, system, found)
     taken = "" if not system.one_datum or "1983" in system.words or "NAD83" in system.words else ", taken as NAD83"
     return Placed(working, inside, system, f"{system.words}{taken}; {how}")
 
 
-def _inside(working: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return which geometries lie in New Jersey's box with all four corners of theirs."""
-    boxes = shapely.bounds(working)
-    x, y = boxes[:, [0, 2, 2, 0]].ravel(), boxes[:, [1, 1, 3, 3]].ravel()
-    lon, lat = to_lonlat(x, y)
+def _inside(geometries: NDArray[Any], system: Georeference) -> NDArray[np.bool_]:
+    """Return which geometries lie in New Jersey's box with all four corners of their own."""
+    boxes = shapely.bounds(geometries)
+    corners = np.column_stack([boxes[:, [0, 2, 2, 0]].ravel(), boxes[:, [1, 1, 3, 3]].ravel()])
+    working = system.forward(corners)
+    lon, lat = to_lonlat(working[:, 0], working[:, 1])
     fits = (lon >= LON_RANGE[0]) & (lon <= LON_RANGE[1]) & (lat >= LAT_RANGE[0]) & (lat <= LAT_RANGE[1])
     # What is infinite compares as false, and so is outside.
     return np.asarray(fits.reshape(-1, 4).all(axis=1), dtype=bool)
@@ -127,22 +139,25 @@ def _tell_outside(
     if problem is None or problem.kind == "outside":
         # The first for itself: others may be wrong in another way.
         problem = misfit(corners[:2], system.code) or problem
+    if some and not system.is_degrees and problem is not None and problem.kind in {"swapped", "crs"}:
+        # Any stray x and y may lie in New Jersey another way round; of a whole layer that says more.
+        problem = None
     low_x, low_y, high_x, high_y = boxes[0]
     where = f"the first from x {low_x:.10g}, y {low_y:.10g} to x {high_x:.10g}, y {high_y:.10g}"
     kind = "outside_new_jersey" if problem is None else _FAULTS.get(problem.kind, "outside_new_jersey")
-    found.fault(kind, f"{which} {_why(kind, problem, system)} ({where}). {_remedy(kind, some=some)}")
+    found.fault(kind, f"{which}: {_why(kind, problem, system)} ({where}). {_remedy(kind, some=some)}")
     found.stop()
 
 
 def _why(kind: str, problem: Misfit | None, system: Georeference) -> str:
     words = {
-        "swapped": f"have x and y swapped in {system.name}; expected x (east, longitude) first",
-        "degrees_in_projected": f"have coordinates that look like degrees, and the system is {system.name}",
-        "projected_in_degrees": f"have coordinates too large for degrees, and the system is {system.name}",
-        "wrong_sign": "have signs that do not fit: in New Jersey longitude is negative and latitude positive",
-        "zero_coordinates": "lie at 0, 0, which software writes where a place is missing",
-        "wrong_crs": f"do not lie in New Jersey in {system.name}",
-        "outside_new_jersey": f"do not lie in New Jersey in {system.name}",
+        "swapped": f"x and y look swapped in {system.name}; expected x (east, longitude) first",
+        "degrees_in_projected": f"the coordinates look like degrees, and the system is {system.name}",
+        "projected_in_degrees": f"the coordinates are too large for degrees, and the system is {system.name}",
+        "wrong_sign": "the signs do not fit; in New Jersey longitude is negative and latitude positive",
+        "zero_coordinates": "the place is 0, 0, which software writes where one is missing",
+        "wrong_crs": f"not in New Jersey in {system.name}",
+        "outside_new_jersey": f"not in New Jersey in {system.name}",
     }[kind]
     if problem is not None and problem.kind in _HINTED:
         return f"{words}: {problem.hint.replace(system.code, system.name)}"
