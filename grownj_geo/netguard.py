@@ -31,6 +31,7 @@ _V4_COMPATIBLE = ipaddress.IPv6Network("::/96")
 _NOT_FOR_HOSTS = (
     ipaddress.IPv6Network("64:ff9b:1::/48"),  # a network's own translation
     ipaddress.IPv6Network("2001::/23"),  # protocols, tunnels among them
+    ipaddress.IPv4Network("192.0.0.0/24"),  # protocols; older Pythons count only a part of these as private
     ipaddress.IPv4Network("192.88.99.0/24"),  # relays
     ipaddress.IPv4Network("168.63.129.16/32"),  # a cloud's inner service at a public number
 )

@@ -1,0 +1,638 @@
+"""Feature services: whole or not at all, whatever the server does."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+import shapely
+from feature_servers import (
+    Answer,
+    Asked,
+    FeatureStub,
+    geojson,
+    install_koop,
+    koop,
+    loopback_guard,
+    planning_areas,
+    square_feature,
+)
+
+from grownj_geo.features import Features, LayerFault
+from grownj_geo.featureservice import describe_service, fetch_features
+from grownj_geo.reference import data_folder
+from grownj_geo.servicelayer import layer_url
+from grownj_geo.units import to_lonlat, to_working_geometry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+@pytest.fixture
+def stub() -> Iterator[FeatureStub]:
+    """Yield a server with seven features that gives three at once."""
+    with FeatureStub([square_feature(number) for number in range(1, 8)], cap=3) as server:
+        yield server
+
+
+def fetch(stub: FeatureStub, folder: Path, **more: Any) -> Features:
+    limits = more.pop("limits", {})
+    return fetch_features(stub.layer_url, guard=loopback_guard(stub.url, **limits), work_folder=folder / "work", **more)
+
+
+def fault(stub: FeatureStub, folder: Path, **more: Any) -> LayerFault:
+    with pytest.raises(LayerFault) as caught:
+        fetch(stub, folder, **more)
+    return caught.value
+
+
+def kinds(features: Features) -> dict[str, int]:
+    return {change.kind: change.count for change in features.changes}
+
+
+def assert_whole(features: Features, count: int = 7) -> None:
+    """Say whether exactly the drawn features came."""
+    drawn = [square_feature(number) for number in range(1, count + 1)]
+    assert features.columns["OBJECTID"] == list(range(1, count + 1))
+    assert features.columns["SPDETAIL"] == [one["attributes"]["SPDETAIL"] for one in drawn]
+    assert [shape.wkt for shape in features.geometries] == [
+        shapely.Polygon(one["geometry"]["rings"][0]).wkt for one in drawn
+    ]
+    assert features.crs == "EPSG:4326"
+
+
+def instead(kind: str, *answers: Answer | None) -> Callable[[Asked], Answer | None]:
+    """Return a rule: these answers to the first questions of a kind, the honest ones after that (None: honest)."""
+    left = list(answers)
+
+    def rule(asked: Asked) -> Answer | None:
+        return left.pop(0) if asked.kind == kind and left else None
+
+    return rule
+
+
+def always(kind: str, answer: Callable[[Asked], Answer | None]) -> Callable[[Asked], Answer | None]:
+    return lambda asked: answer(asked) if asked.kind == kind else None
+
+
+# --- the usual way
+
+
+@pytest.mark.parametrize("page_size", [None, 1, 2, 3, 1000])
+def test_all_features_come_whatever_the_page_size(stub: FeatureStub, tmp_path: Path, page_size: int | None) -> None:
+    found = fetch(stub, tmp_path, page_size=page_size)
+    assert_whole(found)
+    assert found.source == stub.layer_url
+    assert found.columns["CENDATE"] == [date(2017, 4, 17)] * 7
+    assert kinds(found) == {"announced": 7, "area_compared": 7}
+    assert all(len(asked.ids) <= min(page_size or 3, 3) for asked in stub.pages)
+
+
+def test_the_service_says_what_it_is(stub: FeatureStub) -> None:
+    facts = describe_service(f"{stub.layer_url}/?f=pjson", guard=loopback_guard(stub.url))
+    assert (facts.url, facts.name, facts.count) == (stub.layer_url, "Planning areas", 7)
+    assert (facts.last_edited, facts.wkid, facts.max_record_count) == (date(2017, 7, 14), 4326, 3)
+    assert (facts.object_id_field, facts.area_field) == ("OBJECTID", "Shape__Area")
+    assert facts.copyright_text == "Not to be given to others."
+    assert facts.fields["CENDATE"] == "esriFieldTypeDate"
+
+
+def test_only_the_fields_that_were_asked_for(stub: FeatureStub, tmp_path: Path) -> None:
+    found = fetch(stub, tmp_path, fields=["spdetail"])
+    assert list(found.columns) == ["OBJECTID", "SPDETAIL"]
+    assert {asked.params["outFields"] for asked in stub.pages} == {"OBJECTID,SPDETAIL"}
+
+
+def test_progress_is_told(stub: FeatureStub, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    fetch(stub, tmp_path, progress=lambda have, of: told.append((have, of)))
+    assert told == [(0, 7), (3, 7), (6, 7), (7, 7)]
+
+
+def test_a_choice_of_features_is_asked_for_in_every_question(stub: FeatureStub, tmp_path: Path) -> None:
+    fetch(stub, tmp_path, where="STATE='34'")
+    assert {asked.params["where"] for asked in stub.log if asked.kind != "layer"} == {"STATE='34'"}
+
+
+def test_long_lists_of_ids_are_sent_by_post(tmp_path: Path) -> None:
+    with FeatureStub([square_feature(number) for number in range(1, 1201)]) as stub:
+        assert_whole(fetch(stub, tmp_path), 1200)
+        assert [(asked.method, len(asked.ids)) for asked in stub.pages] == [("POST", 1200)]
+
+
+def test_a_layer_with_one_feature_more_than_a_page(tmp_path: Path) -> None:
+    with FeatureStub([square_feature(number) for number in range(1, 2002)]) as stub:
+        assert_whole(fetch(stub, tmp_path), 2001)
+        assert [len(asked.ids) for asked in stub.pages] == [2000, 1]
+
+
+def test_an_empty_layer_is_empty(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.features = []
+    found = fetch(stub, tmp_path)
+    assert len(found) == 0
+    assert "area_not_compared" in kinds(found)
+
+
+# --- servers that give less than was asked for
+
+
+def test_a_server_that_gives_fewer_than_it_says_it_does(tmp_path: Path) -> None:
+    with FeatureStub([square_feature(number) for number in range(1, 41)], cap=3) as stub:
+        stub.layer["maxRecordCount"] = 1000
+        assert_whole(fetch(stub, tmp_path), 40)
+        assert len(stub.pages) < 40
+
+
+def test_a_short_page_without_the_more_flag(tmp_path: Path) -> None:
+    with FeatureStub([square_feature(number) for number in range(1, 41)], cap=3) as stub:
+        stub.layer["maxRecordCount"] = 1000
+        wanted = always("page", lambda asked: Answer.of({**stub.honest(asked), "exceededTransferLimit": False}))
+        stub.rules.append(wanted)
+        assert_whole(fetch(stub, tmp_path), 40)
+
+
+def test_an_empty_page_with_the_more_flag(stub: FeatureStub, tmp_path: Path) -> None:
+    empty = Answer.of(stub.page([], flag=True))
+    stub.rules.append(instead("page", None, empty, empty))
+    assert_whole(fetch(stub, tmp_path))
+
+
+def test_empty_pages_with_the_more_flag_for_ever(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(always("page", lambda _: Answer.of(stub.page([], flag=True))))
+    error = fault(stub, tmp_path)
+    assert error.fault == "incomplete_fetch"
+    assert "0 of 7" in str(error)
+
+
+def test_three_features_short(stub: FeatureStub, tmp_path: Path) -> None:
+    kept = [one for one in stub.features if one["attributes"]["OBJECTID"] not in {2, 5, 6}]
+    stub.rules.append(
+        always(
+            "page", lambda asked: Answer.of(stub.page([f for f in kept if f["attributes"]["OBJECTID"] in asked.ids]))
+        )
+    )
+    error = fault(stub, tmp_path)
+    assert error.fault == "incomplete_fetch"
+    assert "4 of 7" in str(error)
+    assert "2, 5, 6" in str(error)
+    stub.rules.clear()
+    later = fetch(stub, tmp_path)
+    assert_whole(later)
+    assert kinds(later)["resumed"] == 4
+
+
+def test_fewer_ids_than_announced(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(always("ids", lambda _: Answer.of({"objectIds": [1, 2, 3]})))
+    error = fault(stub, tmp_path)
+    assert error.fault == "incomplete_fetch"
+    assert "7" in str(error)
+    assert not stub.pages
+
+
+def test_a_server_that_ignores_the_ids(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(always("page", lambda _: Answer.of(stub.page(stub.features))))
+    error = fault(stub, tmp_path)
+    assert error.fault == "incomplete_fetch"
+    assert "3 of 7" in str(error)
+
+
+def test_pages_that_overlap(stub: FeatureStub, tmp_path: Path) -> None:
+    def rule(asked: Asked) -> Answer:
+        honest = stub.honest(asked)["features"]
+        return Answer.of(stub.page([honest[0], *honest, stub.features[0]], flag=False))
+
+    stub.cap = 5
+    stub.rules.append(always("page", rule))
+    found = fetch(stub, tmp_path)
+    assert_whole(found)
+    assert kinds(found)["sent_twice"] == 4  # one in each of three pages, and the first once more in its own
+    assert kinds(found)["not_asked_for"] == 2
+
+
+def test_one_id_for_two_features(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(
+        always(
+            "page", lambda asked: Answer.of(stub.page([*stub.honest(asked)["features"], square_feature(1, P2ACRES=9)]))
+        )
+    )
+    stub.cap = 9
+    assert fault(stub, tmp_path).fault == "duplicate_ids"
+
+
+def test_one_id_twice_in_the_list(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(always("ids", lambda _: Answer.of({"objectIds": [1, 2, 3, 4, 5, 6, 6]})))
+    assert fault(stub, tmp_path).fault == "duplicate_ids"
+
+
+# --- errors
+
+
+def test_an_error_with_status_200_is_asked_again(stub: FeatureStub, tmp_path: Path) -> None:
+    broken = Answer.of({"error": {"code": 500, "message": "Error performing query operation", "details": ["busy"]}})
+    stub.rules += [instead(kind, broken, broken) for kind in ("layer", "count", "ids", "page")]
+    assert_whole(fetch(stub, tmp_path))
+
+
+def test_an_error_with_status_200_that_stays(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(always("page", lambda _: Answer.of({"error": {"code": 400, "message": "Cannot perform query"}})))
+    error = fault(stub, tmp_path)
+    assert error.fault == "service_error"
+    assert "Cannot perform query" in str(error)
+
+
+def test_pages_that_are_too_much_for_the_server_are_halved(stub: FeatureStub, tmp_path: Path) -> None:
+    def rule(asked: Asked) -> Answer | None:
+        return Answer(status=500) if len(asked.ids) > 1 else None
+
+    stub.rules.append(always("page", rule))
+    assert_whole(fetch(stub, tmp_path))
+
+
+def test_pages_that_are_too_large_are_halved(stub: FeatureStub, tmp_path: Path) -> None:
+    one = len(json.dumps(stub.page(stub.features[:1])))
+    found = fetch(stub, tmp_path, limits={"max_bytes": max(one + 50, len(json.dumps(stub.layer)) + 1)}, page_size=3)
+    assert_whole(found)
+
+
+def test_a_service_that_wants_a_sign_in(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(always("layer", lambda _: Answer.of({"error": {"code": 499, "message": "Token Required"}})))
+    assert fault(stub, tmp_path).fault == "sign_in"
+    assert len(stub.log) == 1
+
+
+def test_a_busy_server_is_asked_again(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(instead("page", Answer(status=429, headers={"Retry-After": "0"}), Answer(status=503)))
+    assert_whole(fetch(stub, tmp_path))
+
+
+def gzipped(value: Any, *, cut: int = 0) -> Answer:
+    packed = gzip.compress(json.dumps(value).encode())
+    return Answer(packed[: len(packed) - cut], headers={"Content-Encoding": "gzip"})
+
+
+def test_a_packed_page_that_is_cut_short(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(instead("page", gzipped(stub.page(stub.features[:3]), cut=9)))
+    assert_whole(fetch(stub, tmp_path))
+    stub.rules.append(always("page", lambda asked: gzipped(stub.honest(asked), cut=9)))
+    assert fault(stub, tmp_path, where="2=2").fault == "cut_short"
+
+
+def test_a_page_cut_inside_the_list(stub: FeatureStub, tmp_path: Path) -> None:
+    text = json.dumps(stub.page(stub.features[:3])).encode()
+    stub.rules.append(instead("page", Answer(text[: len(text) // 2]), Answer(text[:50], promised=len(text))))
+    assert_whole(fetch(stub, tmp_path))
+
+
+def test_a_page_that_drips_in(stub: FeatureStub, tmp_path: Path) -> None:
+    drip = Answer(json.dumps(stub.page(stub.features)).encode(), drip_s=0.05)
+    stub.rules.append(always("page", lambda _: drip))
+    assert fault(stub, tmp_path, limits={"reply_s": 0.3}).fault == "too_slow"
+
+
+def test_a_page_for_people(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(
+        always("layer", lambda _: Answer(b"<html><body>Please sign in to the guest network</body></html>"))
+    )
+    assert fault(stub, tmp_path).fault == "bad_reply"
+
+
+@pytest.mark.parametrize("value", [[], "text", {"count": "7"}, {"count": -1}, {"count": True}, {"count": None}, {}])
+def test_a_count_that_is_none(stub: FeatureStub, tmp_path: Path, value: Any) -> None:
+    stub.rules.append(always("count", lambda _: Answer.of(value)))
+    assert fault(stub, tmp_path).fault == "bad_reply"
+
+
+@pytest.mark.parametrize("value", [{}, {"objectIds": "1,2"}, {"objectIds": ["1"]}, {"objectIds": [1.5]}])
+def test_ids_that_are_none(stub: FeatureStub, tmp_path: Path, value: Any) -> None:
+    stub.rules.append(always("ids", lambda _: Answer.of(value)))
+    assert fault(stub, tmp_path).fault == "bad_reply"
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"geometryType": None, "type": "Table"}, "not_features"),
+        ({"geometryType": "esriGeometryMultiPatch"}, "not_features"),
+        ({"objectIdField": "", "fields": []}, "not_features"),
+        ({"fields": [{"name": "SPDETAIL", "type": "esriFieldTypeString"}]}, "missing_field"),
+        ({"fields": "none"}, "bad_reply"),
+        ({"editingInfo": {"lastEditDate": "yesterday"}}, "bad_reply"),
+        ({"editingInfo": {"lastEditDate": 1e30}}, "bad_reply"),
+        ({"extent": {"spatialReference": {"wkid": "feet"}}}, "bad_reply"),
+    ],
+)
+def test_layers_that_are_none(stub: FeatureStub, tmp_path: Path, change: dict[str, Any], expected: str) -> None:
+    stub.layer |= change
+    assert fault(stub, tmp_path).fault == expected
+
+
+def test_a_field_that_the_service_does_not_have(stub: FeatureStub, tmp_path: Path) -> None:
+    error = fault(stub, tmp_path, fields=["MGT_NAME"])
+    assert error.fault == "missing_field"
+    assert "MGT_NAME" in str(error)
+    assert "SPDETAIL" in str(error)
+
+
+def test_a_page_without_a_field(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.features[4]["attributes"].pop("SPDETAIL")
+    error = fault(stub, tmp_path)
+    assert error.fault == "missing_field"
+    assert "object 5" in str(error)
+
+
+@pytest.mark.parametrize(
+    "reference", [None, {}, "4326", {"wkid": 102100, "latestWkid": 3857}, {"wkid": 4326, "latestWkid": 3424}]
+)
+def test_another_reference_system_than_was_asked_for(stub: FeatureStub, tmp_path: Path, reference: Any) -> None:
+    stub.rules.append(always("page", lambda asked: Answer.of({**stub.honest(asked), "spatialReference": reference})))
+    assert fault(stub, tmp_path).fault == "crs_not_confirmed"
+
+
+def test_feet_where_degrees_were_promised(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.features[2]["geometry"] = {"rings": [[[5e5, 6e5], [5e5, 7e5], [6e5, 7e5], [6e5, 6e5], [5e5, 6e5]]]}
+    error = fault(stub, tmp_path)
+    assert error.fault == "crs_not_confirmed"
+    assert "object 3" in str(error)
+
+
+@pytest.mark.parametrize("feature", [None, "text", {}, {"attributes": {"OBJECTID": "1"}}, {"attributes": [1]}])
+def test_features_that_are_none(stub: FeatureStub, tmp_path: Path, feature: Any) -> None:
+    stub.rules.append(always("page", lambda _: Answer.of(stub.page([feature]))))
+    assert fault(stub, tmp_path).fault == "missing_field"
+
+
+# --- the service changes
+
+
+def test_a_service_that_changes_once_is_read_anew(stub: FeatureStub, tmp_path: Path) -> None:
+    def edit(asked: Asked) -> None:
+        if asked.kind == "page" and len(stub.pages) == 2:
+            stub.features[0] = square_feature(1, SPDETAIL="WATER")
+            stub.features.append(square_feature(8))
+            stub.layer["editingInfo"] = {"lastEditDate": 1_600_000_000_000}
+
+    stub.rules.append(edit)
+    found = fetch(stub, tmp_path)
+    assert len(found) == 8
+    assert found.columns["SPDETAIL"][0] == "WATER"
+    assert "resumed" not in kinds(found)
+
+
+def test_one_removed_and_one_added_is_a_change_too(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.layer.pop("editingInfo")
+
+    def edit(asked: Asked) -> None:
+        if asked.kind == "page" and len(stub.pages) == 3:
+            stub.features[6] = square_feature(9)
+
+    stub.rules.append(edit)
+    assert fetch(stub, tmp_path).columns["OBJECTID"] == [1, 2, 3, 4, 5, 6, 9]
+
+
+def test_a_service_that_keeps_changing(stub: FeatureStub, tmp_path: Path) -> None:
+    def edit(asked: Asked) -> None:
+        if asked.kind == "page":
+            stub.layer["editingInfo"] = {"lastEditDate": 1_600_000_000_000 + len(stub.log)}
+
+    stub.rules.append(edit)
+    assert fault(stub, tmp_path).fault == "changed_during_fetch"
+
+
+# --- stopped and taken up again
+
+
+def stopped_after(stub: FeatureStub, folder: Path, pages: int, **more: Any) -> None:
+    """Fetch until some pages came, and then lose the server."""
+    stub.rules.append(always("page", lambda _: None if len(stub.pages) <= pages else Answer(status=404)))
+    assert fault(stub, folder, **more).fault == "http_error"
+    stub.rules.clear()
+    stub.log.clear()
+
+
+def test_what_came_is_not_asked_for_again(stub: FeatureStub, tmp_path: Path) -> None:
+    stopped_after(stub, tmp_path, 2, page_size=2)
+    found = fetch(stub, tmp_path, page_size=3)
+    assert_whole(found)
+    assert kinds(found)["resumed"] == 4
+    assert [asked.ids for asked in stub.pages] == [[5, 6, 7]]
+
+
+def test_nothing_is_written_elsewhere(stub: FeatureStub, tmp_path: Path) -> None:
+    fetch(stub, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["work"]
+
+
+@pytest.mark.parametrize("what", ["where", "fields", "edited", "ids"])
+def test_pages_of_another_question_are_not_taken(stub: FeatureStub, tmp_path: Path, what: str) -> None:
+    stopped_after(stub, tmp_path, 2)
+    more: dict[str, Any] = {}
+    if what == "where":
+        more["where"] = "2=2"
+    elif what == "fields":
+        more["fields"] = ["SPDETAIL"]
+    elif what == "edited":
+        stub.layer["editingInfo"] = {"lastEditDate": 1_600_000_000_000}
+    else:
+        stub.features.append(square_feature(8))
+    found = fetch(stub, tmp_path, **more)
+    assert "resumed" not in kinds(found)
+    assert len(found) == len(stub.features)
+    assert sorted(one for asked in stub.pages for one in asked.ids) == found.columns["OBJECTID"]
+
+
+def test_damaged_pages_are_fetched_again(stub: FeatureStub, tmp_path: Path) -> None:
+    stopped_after(stub, tmp_path, 2)
+    page = next((tmp_path / "work").glob("page-*.json"))
+    page.write_bytes(page.read_bytes().replace(b"39.", b"38."))
+    found = fetch(stub, tmp_path)
+    assert_whole(found)
+    assert kinds(found)["pages_damaged"] == 1
+    assert kinds(found)["resumed"] == 3
+
+
+# --- compared with the service's own figures
+
+
+def test_areas_that_do_not_agree(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(always("sum", lambda _: Answer.of({"features": [{"attributes": {"AREA_SUM": 7.2e-4}}]})))
+    error = fault(stub, tmp_path)
+    assert error.fault == "area_mismatch"
+    assert "2.8%" in str(error)
+
+
+def test_areas_in_the_layers_own_units(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.layer["extent"] = {"spatialReference": {"wkid": 102711, "latestWkid": 3424}}
+    shapes = [shapely.Polygon(one["geometry"]["rings"][0]) for one in stub.features]
+    square_feet = sum(to_working_geometry(shape, densify=False).area for shape in shapes)
+    for factor, agrees in ((1.0, True), (1.009, True), (1.011, False), (0.3048**2, False)):
+        total = Answer.of({"features": [{"attributes": {"area_sum": square_feet * factor}}]})
+        stub.rules[:] = [always("sum", lambda _, total=total: total)]
+        if agrees:
+            assert kinds(fetch(stub, tmp_path))["area_compared"] == 7
+        else:
+            assert fault(stub, tmp_path).fault == "area_mismatch"
+
+
+@pytest.mark.parametrize("shift", [0.0, 1.0])
+def test_extents_where_no_areas_are_kept(stub: FeatureStub, tmp_path: Path, shift: float) -> None:
+    stub.layer["fields"].pop()
+
+    def rule(asked: Asked) -> Answer:
+        extent = stub.honest(asked)["extent"]
+        return Answer.of({"extent": {**extent, "ymax": extent["ymax"] + shift}})
+
+    stub.rules.append(always("extent", rule))
+    if shift:
+        assert fault(stub, tmp_path).fault == "extent_mismatch"
+    else:
+        assert kinds(fetch(stub, tmp_path))["extent_compared"] == 7
+
+
+def test_a_service_that_cannot_do_sums_after_all(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.rules.append(always("sum", lambda _: Answer.of({"error": {"code": 400, "message": "no"}})))
+    found = fetch(stub, tmp_path)
+    assert_whole(found)
+    assert kinds(found)["extent_compared"] == 7
+
+
+def test_where_nothing_can_be_compared_it_is_said(stub: FeatureStub, tmp_path: Path) -> None:
+    stub.layer["advancedQueryCapabilities"] = {}
+    stub.layer["supportsStatistics"] = False
+    assert kinds(fetch(stub, tmp_path))["area_not_compared"] == 7
+
+
+# --- addresses
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://maps.nj.gov/arcgis/rest/services/Framework/Government_Boundaries/MapServer",
+        "https://maps.nj.gov/arcgis/rest/services/Framework/Government_Boundaries/MapServer/2?token=abc",
+        "https://maps.nj.gov/arcgis/rest/services/Framework/Government_Boundaries/MapServer/two",
+        "https://maps.nj.gov/arcgis/rest/services/Tasks/NJ_Geocode/GeocodeServer/0",
+        "https://maps.nj.gov/?x=/MapServer/2",
+        "",
+    ],
+)
+def test_addresses_of_no_layer(url: str) -> None:
+    with pytest.raises(LayerFault) as caught:
+        layer_url(url)
+    assert caught.value.fault == "not_a_layer_address"
+
+
+def test_the_guard_is_asked(stub: FeatureStub, tmp_path: Path) -> None:
+    with pytest.raises(LayerFault) as caught:
+        fetch_features(stub.layer_url, guard=loopback_guard("http://127.0.0.1:9/"), work_folder=tmp_path / "work")
+    assert caught.value.fault == "address_refused"
+    assert not stub.log
+
+
+# --- a real feature server
+
+
+@pytest.fixture(scope="session")
+def services(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of a running Koop with the municipalities and drawn planning areas."""
+    installed = install_koop(request.config.cache.mkdir("koop"))
+    folder = tmp_path_factory.mktemp("koop") / "data"
+    folder.mkdir()
+    for drawn in (municipalities(), planning_areas()):
+        (folder / f"{drawn['metadata']['name']}.geojson").write_text(json.dumps(drawn), encoding="utf-8")
+    with koop(installed, folder) as address:
+        yield address
+
+
+def municipalities() -> dict[str, Any]:
+    table = pq.read_table(data_folder() / "municipalities.parquet", columns=["mun_code", "name", "geometry"])
+    shapes = shapely.transform(
+        shapely.from_wkb(table["geometry"].to_pylist()), lambda xy: np.column_stack(to_lonlat(xy[:, 0], xy[:, 1]))
+    )
+    rows = zip(table["mun_code"].to_pylist(), table["name"].to_pylist(), shapes, strict=True)
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"OBJECTID": number, "MUN_CODE": code, "NAME": name},
+            "geometry": json.loads(shapely.to_geojson(shape)),
+        }
+        for number, (code, name, shape) in enumerate(rows, start=1)
+    ]
+    return geojson("municipalities", [("OBJECTID", "Integer"), ("MUN_CODE", "String"), ("NAME", "String")], features)
+
+
+def assert_as_drawn(found: Features, drawn: dict[str, Any]) -> None:
+    rows = drawn["features"]
+    for name in rows[0]["properties"]:
+        assert found.columns[name] == [row["properties"][name] for row in rows], name
+    shapes = shapely.from_geojson([json.dumps(row["geometry"]) for row in rows])
+    # The service's format does not tell a polygon from a collection of one.
+    ours, theirs = (
+        np.array([shapely.normalize(shapely.multipolygons(shapely.get_parts(shape))) for shape in some])
+        for some in (found.geometries, shapes)
+    )
+    assert shapely.equals_exact(ours, theirs, tolerance=1e-12).all()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page_size", [100, 1000])
+@pytest.mark.parametrize("name", ["municipalities", "planning_areas"])
+def test_a_real_server_gives_everything(services: str, tmp_path: Path, name: str, page_size: int) -> None:
+    found = fetch_features(
+        f"{services}/{name}/FeatureServer/0",
+        guard=loopback_guard(services),
+        work_folder=tmp_path / "work",
+        page_size=page_size,
+    )
+    drawn = municipalities() if name == "municipalities" else planning_areas()
+    assert len(found) == {"municipalities": 565, "planning_areas": 3114}[name]
+    assert_as_drawn(found, drawn)
+    assert {change.effect for change in found.changes} == {"noted"}
+    assert kinds(found)["extent_compared"] == len(found)
+
+
+_CLIENT = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from grownj_geo.featureservice import fetch_features
+from grownj_geo.netguard import Guard
+
+url, folder = sys.argv[1:]
+guard = Guard(frozenset(), allow_private=True).naming(url)
+fetch_features(url, guard=guard, work_folder=Path(folder), page_size=100, polite_s=0.2)
+print("finished")
+"""
+
+
+@pytest.mark.slow
+def test_a_client_that_was_killed_goes_on(services: str, tmp_path: Path) -> None:
+    url = f"{services}/planning_areas/FeatureServer/0"
+    folder = tmp_path / "killed"
+    with subprocess.Popen(
+        [sys.executable, "-c", _CLIENT, url, str(folder)], stdout=subprocess.PIPE, text=True
+    ) as client:
+        end = time.monotonic() + 60
+        while len(list(folder.glob("page-*.json"))) < 5 and client.poll() is None and time.monotonic() < end:
+            time.sleep(0.01)
+        os.kill(client.pid, signal.SIGKILL)
+        said, _ = client.communicate(timeout=30)
+    assert "finished" not in said
+    assert client.returncode == -signal.SIGKILL
+    guard = loopback_guard(services)
+    resumed = fetch_features(url, guard=guard, work_folder=folder, page_size=1000)
+    whole = fetch_features(url, guard=guard, work_folder=tmp_path / "whole", page_size=1000)
+    assert 500 <= kinds(resumed)["resumed"] < 3114
+    assert resumed.columns == whole.columns
+    assert [shape.wkb for shape in resumed.geometries] == [shape.wkb for shape in whole.geometries]
+    assert_as_drawn(resumed, planning_areas())
