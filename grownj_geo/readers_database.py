@@ -45,6 +45,8 @@ def _check_geodatabase(folder: Path, source: str) -> None:
     if "a00000001.gdbtable" not in files:
         raise LayerFault("missing_sidecar", f"{source} has no a00000001.gdbtable, its list of tables. {again}.")
     for name, path in sorted(files.items()):
+        if name.endswith(".gdbtablx") and f"{name.removesuffix('lx')}le" not in files:
+            raise LayerFault("missing_sidecar", f"{source} has {path.name} and no .gdbtable of that name. {again}.")
         if not name.endswith(".gdbtable"):
             continue
         index = files.get(name.removesuffix("le") + "lx")

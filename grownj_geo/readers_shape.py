@@ -154,7 +154,6 @@ def read_shapefile(path: Path, *, source: str, encoding: str | None = None) -> F
     if deleted.any():
         words = "Rows that are marked as deleted in the .dbf were not read."
         changes.append(Change.about("deleted_rows", "noted", np.flatnonzero(deleted) + 1, words))
-    changes += table.overflows()
     codec = _encoding(table, parts.get(".cpg"), encoding, changes)
     names = [f.name.decode(codec, "replace") for f in table.fields]
     cut = [name for name, f in zip(names, table.fields, strict=True) if len(f.name) == _LONGEST_NAME]
@@ -243,16 +242,6 @@ class _Table:
     def deleted(self) -> NDArray[np.bool_]:
         """Which rows are marked as deleted."""
         return np.asarray(self.rows[:, 0] == _DELETED)
-
-    def overflows(self) -> Iterator[Change]:
-        """Tell of numbers that did not fit their field: stars stand in their place, and GDAL reads nothing."""
-        for f in self.fields:
-            if f.kind in "NF":
-                rows = np.flatnonzero((self.rows[:, f.start : f.start + f.length] == _DELETED).any(axis=1)) + 1
-                if len(rows):
-                    name = f.name.decode("ascii", "replace")
-                    words = f"Numbers in {name} did not fit the field and were written as stars; they are missing."
-                    yield Change.about("number_overflow", "noted", rows, words)
 
     def beyond_ascii(self) -> Iterator[tuple[str, int, bytes, int]]:
         """Return place, row, content and field width of every text that has a byte beyond ASCII."""
