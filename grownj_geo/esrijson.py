@@ -93,8 +93,8 @@ def geometry_of(raw: Any, kind: str, *, where: str, row: int, told: Told) -> sha
     if kind == "esriGeometryPolyline":
         if any(len(line) < 2 for line in lines):  # noqa: PLR2004 - a line has two ends
             raise _bad(where, row, "a line of fewer than two points")
-        made = shapely.linestrings
-        return made(lines[0]) if len(lines) == 1 else shapely.multilinestrings([made(line) for line in lines])
+        made = [shapely.linestrings(line) for line in lines]
+        return made[0] if len(made) == 1 else shapely.MultiLineString(made)
     return _polygon(lines, row, told)
 
 
@@ -114,7 +114,7 @@ def _tell(told: Told, kind: str, row: int) -> None:
 
 def _point(raw: dict[str, Any], where: str, row: int, told: Told) -> shapely.Geometry | None:
     x, y = raw.get("x"), raw.get("y")
-    if x in {None, "NaN"} or y in {None, "NaN"}:
+    if all(value is None or value == "NaN" for value in (x, y)):
         return None  # how the format writes a point that is nowhere
     if raw.get("z") is not None:
         _tell(told, "z_dropped", row)
@@ -126,16 +126,16 @@ def _coordinates(part: Any, where: str, row: int, told: Told) -> NDArray[np.floa
     if not isinstance(part, list) or not part:
         raise _bad(where, row, "a part without points")
     try:
-        found = np.array(part, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise _bad(where, row, f"coordinates that are no numbers or not equally many ({error})") from error
+        found = np.array(part)
+    except ValueError as error:
+        raise _bad(where, row, f"points of unequal length ({error})") from error
+    if found.dtype.kind not in "iuf":
+        raise _bad(where, row, "coordinates that are no numbers")
     if found.ndim != 2 or found.shape[1] < 2:  # noqa: PLR2004 - rows of x and y
         raise _bad(where, row, "points without x and y")
-    if any(isinstance(value, str) for value in part[0]):
-        raise _bad(where, row, "coordinates written as text")
     if found.shape[1] > 2:  # noqa: PLR2004 - rows of x and y
         _tell(told, "z_dropped", row)
-    xy = np.ascontiguousarray(found[:, :2])
+    xy = np.ascontiguousarray(found[:, :2], dtype=np.float64)
     if not np.isfinite(xy).all():
         raise _bad(where, row, "a coordinate that is not finite")
     return xy

@@ -7,6 +7,7 @@ import json
 import math
 import os
 import shutil
+import ssl
 import subprocess
 import sys
 import threading
@@ -62,7 +63,7 @@ class Answer:
 class LoopbackServer:
     """A web server on a free port of this machine. `answer` says what goes back; what was asked is in `log`."""
 
-    def __init__(self, answer: Callable[[Asked], Answer] | None = None) -> None:
+    def __init__(self, answer: Callable[[Asked], Answer] | None = None, *, tls: ssl.SSLContext | None = None) -> None:
         self.log: list[Asked] = []
         self._answer = answer
         outer = self
@@ -85,10 +86,13 @@ class LoopbackServer:
 
             def handle_error(self, *_: Any) -> None:
                 """Clients that leave early are what is tested; anything else shows in the test's own failure."""
-                if not isinstance(sys.exception(), ConnectionError):
+                if not isinstance(sys.exception(), ConnectionError | ssl.SSLError):
                     super().handle_error(*_)
 
         self._server = Server(("127.0.0.1", 0), Handler)
+        if tls is not None:
+            # The greeting waits until a thread of its own answers, not the one that takes connections.
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True, do_handshake_on_connect=False)
         self.port = self._server.server_address[1]
         self.url = f"http://127.0.0.1:{self.port}"
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
