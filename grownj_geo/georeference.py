@@ -162,7 +162,7 @@ def declared_system(text: str, found: Findings) -> Georeference:
             "international_foot",
             "noted",
             (),
-    """Return the horizontal system, without heights or a shift that is bound to it, and whether that was null."""
+            f"Its coordinates are in international feet, as {name} says. Were they US survey feet, places would be "
             "about a foot off: ask the source where that matters.",
         )
     code = crs.to_authority(min_confidence=100)
