@@ -160,7 +160,9 @@ def _why(kind: str, problem: Misfit | None, system: Georeference) -> str:
         "outside_new_jersey": f"not in New Jersey in {system.name}",
     }[kind]
     if problem is not None and problem.kind in _HINTED:
-        return f"{words}: {problem.hint.replace(system.code, system.name)}"
+        # What the file declares is wrong, and a word beside it would contradict it: no advice to give one.
+        hint = problem.hint.replace(system.code, system.name).replace("; add --crs ", ", ")
+        return hint if problem.kind == "crs" else f"{words}: {hint}"
     return words
 
 

@@ -92,6 +92,8 @@ def test_each_slip_has_its_own_name(shapes: NDArray[Any], crs: str, kind: str, w
     assert fault.fault == kind
     assert words in str(fault)
     assert str(fault).startswith("areas.shp: all ")
+    # With a declaration, naming another system is a contradiction; that is no remedy.
+    assert "--crs" not in str(fault)
 
 
 def test_one_stray_feature_is_named_by_its_row() -> None:
