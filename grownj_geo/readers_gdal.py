@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Announced", "Decoder", "column_values", "gdal", "list_layers", "read_layer_of", "shut_drivers"]
 
-DRIVERS = ("ESRI Shapefile", "GPKG", "OpenFileGDB", "GeoJSON", "LIBKML", "KML")
+DRIVERS = ("ESRI Shapefile", "GPKG", "OpenFileGDB", "GeoJSON", "LIBKML")
 """The drivers of GDAL that ever read a user's file."""
 
 ARC_STEP_DEGREES = 0.25
@@ -73,7 +73,22 @@ def shut_drivers() -> bool:
 # GDAL's drivers for vector data that are compiled into the usual wheels and packages, without those used here.
 _OTHER_DRIVERS = (
     *("OGR_VRT", "VRT", "GDALG", "WFS", "OAPIF", "OGCAPI", "CSW", "EEDA", "Elasticsearch", "Carto", "AmigoCloud"),
-    *("PLSCENES", "NGW", "HTTP", "MVT", "MBTiles", "PMTiles", "GTFS", "ADBC", "GML", "GMLAS", "GPX", "GeoRSS", "MapML"),
+    *(
+        "PLSCENES",
+        "NGW",
+        "HTTP",
+        "MVT",
+        "MBTiles",
+        "PMTiles",
+        "GTFS",
+        "ADBC",
+        "GML",
+        "GMLAS",
+        "GPX",
+        "KML",
+        "GeoRSS",
+        "MapML",
+    ),
     *(
         "CSV",
         "ODS",
@@ -91,6 +106,7 @@ _OTHER_DRIVERS = (
     ),
     *("MapInfo File", "FlatGeobuf", "LVBAG", "VFK", "VDV", "EDIGEO", "SXF", "Selafin", "JML", "WAsP", "Idrisi"),
     *("OGR_GMT", "OGR_PDS", "PDS4", "VICAR", "PCIDSK", "PDF", "PGDUMP", "GPSBabel", "AVCBin", "AVCE00", "AIVector"),
+    *("Geoconcept", "TIGER", "SVG", "UK .NTF", "OGR_SDTS", "Interlis 1", "Interlis 2", "NAS", "SOSI", "CAD", "DWG"),
     *("MiraMonVector", "MEM", "Memory", "PostgreSQL", "MySQL", "MongoDBv3", "ODBC", "PGeo", "MSSQLSpatial", "OCI"),
 )
 
@@ -169,7 +185,7 @@ def _info(
     gdal_path: str, layer: str | None, *, source: str, drivers: tuple[str, ...], options: Mapping[str, Any]
 ) -> dict[str, Any]:
     info: dict[str, Any] = gdal().read_info(gdal_path, layer=layer, force_feature_count=True, **options)
-    driver = info.get("driver", drivers[0])
+    driver = info["driver"]
     if driver not in drivers:
         raise LayerFault(
             "wrong_format",
@@ -417,11 +433,12 @@ def _straighten(gdal_path: str, layer: str | None, decoder: Decoder, options: di
     for row in decoder.curved:
         try:
             shape = shapely.from_wkb(wkb[row - 1])
-        except (shapely.errors.ShapelyError, NotImplementedError) as error:
-            decoder.broken[row] = _plain(str(error))
+        except (shapely.errors.ShapelyError, NotImplementedError):
+            shape = None
+        if shape is None or _has_curve(shape):
+            # GDAL leaves the curves alone that are in a collection.
+            decoder.broken[row] = "its curves cannot be replaced by chords"
             continue
-        if shape is None:
-            decoder.broken[row] = "its curves cannot be read"
         decoder.put(row, shape)
 
 

@@ -291,7 +291,8 @@ class KmlLayers:
     links: int
 
 
-_KML_DRIVERS = ("LIBKML", "KML")
+# Not the driver KML, which knows names and descriptions only: all other attributes would be missing.
+_KML_DRIVERS = ("LIBKML",)
 _TUPLES = re.compile(r"\s*(?:[-+]?[0-9.]+(?:[eE][-+]?\d+)?(?:,[-+]?[0-9.]+(?:[eE][-+]?\d+)?){1,2}(?:\s+|$))*")
 # Fields that GDAL adds for what KML can say of any place, with the value that means nothing was said.
 _ADDED = {

@@ -146,7 +146,6 @@ def read_parquet(path: Path, *, source: str) -> Features:
     LayerFault
         ``wrong_format``, ``truncated``, ``unreadable``, ``archive_bomb`` or ``broken_geometry``.
     """
-
     file = _open(path, source)
     try:
         geo = _geo(file, source)
