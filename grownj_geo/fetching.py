@@ -232,8 +232,10 @@ def _with_poverty(tracts: Features, guard: Guard, fetch: FetchOptions) -> Featur
         with Session(guard.naming(url)) as session:
             return session.read(f"{url}?{urlencode(params)}", json_of)
 
+    # Of another address only what comes says on which tracts it is.
+    vintage = tract_service(edition).vintage if fetch.url is None else None
     rates = fetch_poverty(edition, get_json=get_json, key=fetch.census_key)
-    return join_poverty(tracts, rates, edition=edition, vintage=tract_service(edition).vintage)
+    return join_poverty(tracts, rates, edition=edition, vintage=vintage)
 
 
 def _guard(manifest: Manifest, url: str, fetch: FetchOptions) -> Guard:

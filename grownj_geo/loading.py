@@ -11,21 +11,18 @@ from typing import TYPE_CHECKING
 from grownj_geo.errors import LayerError
 from grownj_geo.features import LayerFault, LoadOptions, LoadReport
 from grownj_geo.manifest import load_manifests
+from grownj_geo.refine import REFINABLE, refine
 from grownj_geo.store import Origin, Store
 
 if TYPE_CHECKING:
     import os
 
-    from grownj_geo.atlas import Atlas
     from grownj_geo.features import Features
     from grownj_geo.layer import Layer
     from grownj_geo.manifest import Manifest
     from grownj_geo.store import Edition
 
-__all__ = ["REFINED", "EditionFacts", "Loaded", "import_layer", "keep_layer", "manifest_of", "prepare_layer"]
-
-REFINED = ("designations", "transit_stations", "atlantic_city_airport", "south_jersey_port_terminals")
-"""Layers that ship and that a user's file refines: what it says replaces single rows or features."""
+__all__ = ["EditionFacts", "Loaded", "import_layer", "keep_layer", "manifest_of", "prepare_layer"]
 
 _BLOCK = 1 << 20
 
@@ -131,21 +128,40 @@ def import_layer(
     manifest = manifest_of(layer_id)
     features = read_features(place, sublayer=sublayer, kind=manifest.kind, encoding=encoding)
     if poverty is not None:
-        features = _with_poverty(features, layer_id, Path(poverty), acs_edition)
-    layer, report = prepare_layer(features, layer_id, options=options, facts=facts)
+        vintage = None if options is None else options.constants.get("TRACT_VINTAGE")
+        features = _with_poverty(features, layer_id, Path(poverty), acs_edition, vintage)
+    base = _base(layer_id, store) if layer_id in REFINABLE else None
+    layer, report = prepare_layer(features, layer_id, options=options, facts=facts, base=base)
     origin = Origin(
-        how="refinement" if layer_id in REFINED else "import",
+        how="refinement" if layer_id in REFINABLE else "import",
         source=place.name,
         sha256=_sha256(place),
         retrieved_at=datetime.now(UTC).replace(microsecond=0),
         publisher_date=None if facts is None else facts.edition,
-        base_sha256=manifest.sha256 if layer_id in REFINED else None,
+        base_sha256=manifest.sha256 if base is not None else None,
     )
     edition = None if dry_run else keep_layer(layer, report, origin=origin, store=store)
     return Loaded(layer, report, edition)
 
 
-def _with_poverty(features: Features, layer_id: str, table: Path, edition: str | None) -> Features:
+def _base(layer_id: str, store: Store | None) -> Layer:
+    """Return what a user's file refines: the latest refinement in the store, else what ships.
+
+    Raises
+    ------
+    LayerError
+        If that cannot be read.
+    """
+    from grownj_geo.atlas import load_atlas  # noqa: PLC0415 - only where it is used
+
+    atlas = load_atlas(store=store or Store())
+    base = atlas.layer(layer_id)
+    if base is None:
+        raise LayerError(str(atlas.state(layer_id).problem))
+    return base
+
+
+def _with_poverty(features: Features, layer_id: str, table: Path, edition: str | None, vintage: str | None) -> Features:
     from grownj_geo.tracts import join_poverty, read_poverty_table  # noqa: PLC0415 - only where it is used
 
     if layer_id != "census_tract_poverty":
@@ -154,13 +170,23 @@ def _with_poverty(features: Features, layer_id: str, table: Path, edition: str |
     edition = edition or rates.edition
     if edition is None:
         raise LayerError(f"{table.name} does not say of which five-year edition it is. State it: --acs 2011-2015.")
-    return join_poverty(features, rates, edition=edition)
+    return join_poverty(features, rates, edition=edition, vintage=vintage)
 
 
 def prepare_layer(
-    features: Features, layer_id: str, *, options: LoadOptions | None = None, facts: EditionFacts | None = None
+    features: Features,
+    layer_id: str,
+    *,
+    options: LoadOptions | None = None,
+    facts: EditionFacts | None = None,
+    base: Layer | None = None,
 ) -> tuple[Layer, LoadReport]:
     """Make a checked layer out of features as they came, with what is stated of the edition in its manifest.
+
+    Parameters
+    ----------
+    base
+        What the features refine, where they are a user's better knowledge of a layer that ships.
 
     Raises
     ------
@@ -170,41 +196,50 @@ def prepare_layer(
     from grownj_geo.atlas import Atlas  # noqa: PLC0415 - only where it is used
     from grownj_geo.makelayer import make_layer  # noqa: PLC0415 - only where it is used
 
-    facts = facts or EditionFacts()
-    shipped = Atlas()
-    if layer_id in REFINED:
-        return _refined(features, layer_id, shipped, options or LoadOptions(), facts)
-    options = replace(options or LoadOptions(), municipal_lines=shipped.layer("municipalities"))
-    layer, report = make_layer(features, _stated(manifest_of(layer_id), features.source, facts), options)
-    return layer, report
+    options, facts = options or LoadOptions(), facts or EditionFacts()
+    if base is not None:
+        return _refined(features, base, options, facts)
+    options = replace(options, municipal_lines=Atlas().layer("municipalities"))
+    return make_layer(features, _stated(manifest_of(layer_id), features.source, facts), options)
 
 
-def _refined(
-    features: Features, layer_id: str, shipped: Atlas, options: LoadOptions, facts: EditionFacts
-) -> tuple[Layer, LoadReport]:
+def _refined(features: Features, base: Layer, options: LoadOptions, facts: EditionFacts) -> tuple[Layer, LoadReport]:
     """Put the user's better knowledge into what ships."""
-    from grownj_geo.refine import refine  # noqa: PLC0415 - only where it is used
-
-    base = shipped.layer(layer_id)
-    if base is None:
-        raise LayerError(str(shipped.state(layer_id).problem))
+    given = _as_named(features, options, facts)
     layer, changes = refine(
-        layer_id, features, base=base, manifest=base.manifest, source=features.source, stated_on=facts.edition
+        base.id, given, base=base, manifest=base.manifest, source=features.source, stated_on=facts.edition
     )
-    changed = [change for change in changes if change.effect != "noted"]
+    # To change values is what a refinement is for.
+    changed = [c for c in changes if c.effect == "left_out"] + [c for c in features.changes if c.effect != "noted"]
     report = LoadReport(
-        layer=layer_id,
+        layer=base.id,
         source=features.source,
         read=len(features),
         kept=len(layer),
         crs=features.crs or "no coordinates",
-        fields={name: name for name in features.columns},
+        fields={name: options.fields.get(name, name) for name in given.columns},
         unknown_values={},
         changes=(*features.changes, *changes),
     )
     if options.strict and changed:
         raise LayerFault("strict", " ".join(change.words for change in changed))
     return layer, report
+
+
+def _as_named(features: Features, options: LoadOptions, facts: EditionFacts) -> Features:
+    """Return features with the fields, the constants and the coordinate system that their user states."""
+    columns = dict(features.columns)
+    for ours, theirs in options.fields.items():
+        if theirs not in columns:
+            raise LayerFault(
+                "missing_field", f"{features.source} has no field {theirs!r}; it has {', '.join(features.columns)}."
+            )
+        columns[ours] = columns.pop(theirs)
+    constants = dict(options.constants)
+    if facts.accuracy_ft is not None:
+        constants.setdefault("accuracy_ft", f"{facts.accuracy_ft:g}")
+    columns |= {name: [value] * len(features) for name, value in constants.items()}
+    return replace(features, columns=columns, crs=features.crs or options.crs)
 
 
 def _stated(manifest: Manifest, source: str, facts: EditionFacts) -> Manifest:

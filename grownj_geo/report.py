@@ -389,7 +389,7 @@ def _not_checked(d: Determination, page: Page) -> None:
     if not d.not_checked:
         return
     labels = {f.id: f.label for f in d.findings}
-    page.heading("NOT CHECKED (layers that do not ship; this version has no command to load them)")
+    page.heading("NOT CHECKED (not loaded; see grownj layers fetch and grownj layers import)")
     grid = Table.grid(padding=(0, 1))
     for missing in d.not_checked:
         names = [labels.get(name, name) for name in missing.findings]

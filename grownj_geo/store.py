@@ -303,7 +303,7 @@ class Store:
             features=len(layer),
             origin=origin,
             report=report,
-            added_at=datetime.now(UTC).replace(microsecond=0),
+            added_at=datetime.now(UTC),
         )
         with self._writing() as beside:
             place = self.home / "layers" / edition.layer_id / edition.id
