@@ -324,9 +324,10 @@ class Session:
     def _next(self, response: httpx.Response, place: Place, method: str) -> Place:
         to = response.headers.get("location")
         if not to or (method == "POST" and response.status_code == _SEE_OTHER):
+            there = repr(_short(to)) if to else "nowhere"
             raise LayerFault(
                 "redirect_refused",
-                f"{_short(place.url)}: the server sends us on (HTTP {response.status_code}) to {to!r}, where the "
+                f"{_short(place.url)}: the server sends us on (HTTP {response.status_code}) to {there}, where the "
                 "question cannot be asked again. Look at the address in a browser.",
             )
         found = self.guard.check(urljoin(place.url, to), fault="redirect_refused")

@@ -286,8 +286,8 @@ def _plain_host(host: str, url: str, fault: str) -> str:
 
 
 def _shown(text: str) -> str:
-    """Return text fit for a message: without signs that a terminal obeys, and not endless."""
-    plain = text.encode("ascii", "backslashreplace").decode("ascii")
+    """Return text fit for a message: without signs that a terminal obeys, not endless, and without a query's keys."""
+    plain = text.partition("?")[0].encode("ascii", "backslashreplace").decode("ascii")
     shown = "".join(sign if sign.isprintable() else "?" for sign in plain)
     longest = 200
     return shown if len(shown) <= longest else f"{shown[:longest]}..."

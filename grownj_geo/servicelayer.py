@@ -130,7 +130,8 @@ def _object_of(reply: Reply) -> dict[str, Any]:
     error = error if isinstance(error, dict) else {"message": str(error or found)}
     details = error.get("details")
     more = "; ".join(str(detail) for detail in details) if isinstance(details, list) else ""
-    words = f"{error.get('code')}: {str(error.get('message'))[:200]} {more[:200]}".strip()
+    # Quoted, so that no sign in it is obeyed by a terminal.
+    words = f"{error.get('code')!r}, {str(error.get('message'))[:200]!r}{f', {more[:200]!r}' if more else ''}"
     if error.get("code") in _SIGN_IN:
         raise LayerFault(
             "sign_in",

@@ -106,13 +106,23 @@ def test_no_geometry_is_none() -> None:
     assert read({"rings": []}).is_empty
 
 
-def test_points_and_lines() -> None:
-    assert read({"x": -74.5, "y": 40}, "esriGeometryPoint").wkt == "POINT (-74.5 40)"
-    assert read({"points": [[1, 2], [3, 4]]}, "esriGeometryMultipoint").wkt == "MULTIPOINT ((1 2), (3 4))"
-    assert read({"paths": [[[1, 2], [3, 4]]]}, "esriGeometryPolyline").wkt == "LINESTRING (1 2, 3 4)"
-    two = [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]
-    assert read({"paths": two}, "esriGeometryPolyline").wkt == "MULTILINESTRING ((1 2, 3 4), (5 6, 7 8))"
-    assert read({"paths": []}, "esriGeometryPolyline").is_empty
+@pytest.mark.parametrize(
+    ("kind", "raw", "expected"),
+    [
+        ("esriGeometryPoint", {"x": -74.5, "y": 40}, "POINT (-74.5 40)"),
+        ("esriGeometryMultipoint", {"points": [[1, 2], [3, 4]]}, "MULTIPOINT ((1 2), (3 4))"),
+        ("esriGeometryMultipoint", {"points": []}, "MULTIPOINT EMPTY"),
+        ("esriGeometryPolyline", {"paths": [[[1, 2], [3, 4]]]}, "LINESTRING (1 2, 3 4)"),
+        (
+            "esriGeometryPolyline",
+            {"paths": [[[1, 2], [3, 4]], [[5, 6], [7, 8]]]},
+            "MULTILINESTRING ((1 2, 3 4), (5 6, 7 8))",
+        ),
+        ("esriGeometryPolyline", {"paths": []}, "MULTILINESTRING EMPTY"),
+    ],
+)
+def test_points_and_lines(kind: str, raw: Any, expected: str) -> None:
+    assert read(raw, kind) == shapely.from_wkt(expected)
 
 
 @pytest.mark.parametrize(

@@ -245,10 +245,13 @@ def test_an_error_with_status_200_is_asked_again(stub: FeatureStub, tmp_path: Pa
 
 
 def test_an_error_with_status_200_that_stays(stub: FeatureStub, tmp_path: Path) -> None:
-    stub.rules.append(always("page", lambda _: Answer.of({"error": {"code": 400, "message": "Cannot perform query"}})))
+    words = {"code": 400, "message": "Cannot perform query\x1b[2J", "details": ["no such column"]}
+    stub.rules.append(always("page", lambda _: Answer.of({"error": words})))
     error = fault(stub, tmp_path)
     assert error.fault == "service_error"
     assert "Cannot perform query" in str(error)
+    assert "no such column" in str(error)
+    assert str(error).isprintable()
 
 
 def test_pages_that_are_too_much_for_the_server_are_halved(stub: FeatureStub, tmp_path: Path) -> None:

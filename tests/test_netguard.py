@@ -143,6 +143,12 @@ def test_a_secret_in_the_address_is_not_repeated() -> None:
     assert "hunter2" not in str(caught.value)
 
 
+def test_a_key_in_the_query_is_not_repeated() -> None:
+    with pytest.raises(LayerFault) as caught:
+        OFFICIAL.check("https://api.example.com/data?key=hunter2")
+    assert "hunter2" not in str(caught.value)
+
+
 def test_what_is_let_through() -> None:
     assert OFFICIAL.check("HTTPS://MAPS.NJ.GOV./arcgis?x=1#top").url == "https://maps.nj.gov/arcgis?x=1"
     assert OFFICIAL.check("https://maps.nj.gov:443").url == "https://maps.nj.gov/"
