@@ -211,6 +211,10 @@ def import_(
     if layer is None or path is None:
         fail("Expected a layer and a file, as in: grownj layers import planning_areas areas.zip --edition 2018-01-16.")
     utf8(layer, str(path), sublayer, crs, *(fields or ()), *(constants or ()))
+    from grownj_geo.readers_gdal import shut_drivers  # noqa: PLC0415 - only where it is used
+
+    # Before anything else brings in GDAL.
+    shut_drivers()
     from grownj_geo.loading import import_layer  # noqa: PLC0415 - only where it is used
 
     with refusals():

@@ -9,6 +9,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import shapely
+
 from grownj_geo.crs import parse_crs
 from grownj_geo.errors import SiteError
 from grownj_geo.features import Change, Features, LayerFault
@@ -33,6 +36,8 @@ _NULL = re.compile(rb'"geometry"\s*:\s*null')
 _COORDINATES = re.compile(rb'"coordinates"\s*:\s*(\[[][0-9.eE+\-,\s]*)(.?)', re.DOTALL)
 _POSITION = re.compile(rb"\[\s*[-+.0-9]")
 _SHORT_POSITION = re.compile(rb"\[\s*[-+.0-9eE]+\s*\]")
+_UNNAMED = ""
+_FULL_CIRCLE = 360.0
 _CRS = re.compile(rb'"crs"\s*:\s*(?=\{|null)')
 _NOT_GEOJSON = {
     "gdal_streamed_alg": ("not_allowed", "a list of commands for GDAL"),
@@ -65,7 +70,8 @@ def geojson_count(path: Path, *, source: str) -> int:
 def read_geojson(path: Path, *, source: str, scratch: Path, encoding: str | None = None) -> Features:
     """Read a GeoJSON file: one collection, one feature, or a feature on each line.
 
-    Coordinates are in the system that the file's ``crs`` names, and else in ``"OGC:CRS84"``. Text stays text, also
+    Coordinates are in the system that the file's ``crs`` names, and else in ``"OGC:CRS84"``, or, where they are too
+    large for degrees, in one that is not declared. Text stays text, also
     where it looks like a day or a number; numbers in a field that elsewhere has text become text.
 
     Parameters
@@ -103,7 +109,12 @@ def read_geojson(path: Path, *, source: str, scratch: Path, encoding: str | None
         announced=Announced(scan.features, scan.nulls, scan.vertices),
         options=_OPTIONS,
     )
-    return Features(source, features.columns, features.geometries, scan.crs, features.changes)
+    crs = scan.crs
+    if crs == _UNNAMED:
+        # GeoJSON is in degrees, as its standard says; offices save feet in it all the same, and then do not say so.
+        far = float(np.nanmax(np.abs(shapely.bounds(features.geometries)), initial=0.0)) > _FULL_CIRCLE
+        crs = None if far else "OGC:CRS84"
+    return Features(source, features.columns, features.geometries, crs, features.changes)
 
 
 def _as_utf8(path: Path, source: str, scratch: Path, encoding: str | None) -> Path:
@@ -241,7 +252,7 @@ def _vertices(source: str, text: mmap.mmap) -> int:
 
 
 def _crs(source: str, text: mmap.mmap) -> str | None:
-    """Return the system that the file names, ``"OGC:CRS84"`` where it names none, None where it names it unknown."""
+    """Return the system that the file names, `_UNNAMED` where it names none, None where it names it unknown."""
     named: set[str | None] = set()
     for found in _CRS.finditer(text):
         piece = text[found.end() : found.end() + 4096].decode("utf-8", "ignore")
@@ -258,7 +269,7 @@ def _crs(source: str, text: mmap.mmap) -> str | None:
             "unknown_crs",
             f"{source} names several systems ({', '.join(sorted(map(str, named)))}); expected one. Export it again.",
         )
-    return named.pop() if named else "OGC:CRS84"
+    return named.pop() if named else _UNNAMED
 
 
 def _named(source: str, kind: Any, properties: dict[str, Any]) -> str:  # noqa: ANN401 - whatever the file has

@@ -38,6 +38,9 @@ COORDINATE_FIELDS = (
 )
 """Names of columns of coordinates, x before y, in any capitals; the first pair that is there counts."""
 
+_DEGREES = COORDINATE_FIELDS[:7]
+_FULL_CIRCLE = 360.0
+
 WKT_FIELDS = ("wkt", "geometry", "geom", "the_geom", "wkt_geom", "geometry_wkt", "geom_wkt", "shape_wkt", "shape")
 """Names of a column of well-known text, in any capitals."""
 
@@ -230,7 +233,10 @@ def _geometry(source: str, columns: dict[str, list[Any]], count: int) -> tuple[N
     for x, y in COORDINATE_FIELDS:
         if x in by_name and y in by_name:
             shapes = _points(source, by_name[x], columns[by_name[x]], by_name[y], columns[by_name[y]])
-            return shapes, None, [_taken(f"{by_name[x]} (x) and {by_name[y]} (y)", count)]
+            # Columns of longitude and latitude say what they are, unless their numbers say otherwise.
+            farthest = float(np.nanmax(np.abs(shapely.bounds(shapes)), initial=0.0))
+            degrees = (x, y) in _DEGREES and farthest <= _FULL_CIRCLE
+            return shapes, "OGC:CRS84" if degrees else None, [_taken(f"{by_name[x]} (x) and {by_name[y]} (y)", count)]
     return np.full(count, None, dtype=object), None, []
 
 

@@ -343,7 +343,9 @@ def test_the_municipalities_of_the_office_of_gis_come_in_whole(shared: Path, sto
     rows = {base.key(i): i for i in range(len(base))}
     for i in range(0, 565, 7):
         truth = base.geometry(rows[ours.value("MUN", i)])
-        assert shapely.hausdorff_distance(ours.geometry(i), truth) < 0.02
+        # Vertex by vertex: sides that are straight in feet were straight in degrees in this file.
+        corners = shapely.points(shapely.get_coordinates(truth))
+        assert shapely.distance(corners, shapely.boundary(ours.geometry(i))).max() < 0.02
 
 
 @pytest.mark.shared

@@ -693,6 +693,18 @@ def test_the_system_of_geojson_is_the_one_that_it_names(tmp_path: Path, crs: Any
     assert read_features(tmp_path / "a.geojson").crs == read
 
 
+def test_geojson_in_feet_that_names_no_system_declares_none(tmp_path: Path) -> None:
+    corners = [[585000, 690000], [585100, 690000], [585100, 690100], [585000, 690000]]
+    shape = {"type": "Polygon", "coordinates": [corners]}
+    (tmp_path / "a.geojson").write_text(json.dumps({"type": "Feature", "properties": {}, "geometry": shape}))
+    assert read_features(tmp_path / "a.geojson").crs is None
+
+
+def test_columns_of_longitude_with_numbers_too_large_for_degrees_declare_none(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("longitude,latitude\n585000,690000\n")
+    assert read_features(tmp_path / "a.csv").crs is None
+
+
 def test_systems_behind_links_or_unknown_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.geojson"
     path.write_text(collection(ring(), crs={"type": "link", "properties": {"href": "http://127.0.0.1:9/crs"}}))
@@ -841,7 +853,7 @@ def test_coordinates_in_columns(tmp_path: Path, header: tuple[str, str], delimit
     features = read_features(path, kind="point")
     assert features.columns["code"] == ["0102", "3E5", "1.10"]
     assert [g and g.wkt for g in features.geometries] == ["POINT (-74.1641 40.7344)", None, "POINT (-75 40)"]
-    assert features.crs is None
+    assert features.crs == ("OGC:CRS84" if header[0].lower() in {"longitude", "lon"} else None)
     assert kinds(features) == {"geometry_columns": "noted"}
 
 
