@@ -153,7 +153,7 @@ class _Place(NamedTuple):
 def _address(manifest: Manifest, fetch: FetchOptions) -> _Place:
     """Return where a layer is served, and which of its features are wanted."""
     if manifest.id == _TRACTS:
-        from grownj_geo.tracts import tract_service  # noqa: PLC0415 - only where it is used
+        from grownj_geo.editions import tract_service  # noqa: PLC0415 - only where it is used
 
         if fetch.acs_edition is None:
             raise LayerFault(
@@ -222,8 +222,10 @@ def _downloaded(manifest: Manifest, url: str, guard: Guard, work: Path) -> Featu
 
 
 def _with_poverty(tracts: Features, guard: Guard, fetch: FetchOptions) -> Features:
+    from grownj_geo.editions import tract_service  # noqa: PLC0415 - only where it is used
     from grownj_geo.netclient import Session, json_of  # noqa: PLC0415 - brings in httpx
-    from grownj_geo.tracts import fetch_poverty, join_poverty, tract_service  # noqa: PLC0415 - only where it is used
+    from grownj_geo.poverty import fetch_poverty  # noqa: PLC0415 - only where it is used
+    from grownj_geo.tracts import join_poverty  # noqa: PLC0415 - only where it is used
 
     edition = fetch.acs_edition
     assert edition is not None  # noqa: S101 - looked at before anything was fetched

@@ -162,7 +162,8 @@ def _base(layer_id: str, store: Store | None) -> Layer:
 
 
 def _with_poverty(features: Features, layer_id: str, table: Path, edition: str | None, vintage: str | None) -> Features:
-    from grownj_geo.tracts import join_poverty, read_poverty_table  # noqa: PLC0415 - only where it is used
+    from grownj_geo.poverty import read_poverty_table  # noqa: PLC0415 - only where it is used
+    from grownj_geo.tracts import join_poverty  # noqa: PLC0415 - only where it is used
 
     if layer_id != "census_tract_poverty":
         raise LayerError(f"A table of poverty belongs to census_tract_poverty, not to {layer_id}. Leave it out.")
