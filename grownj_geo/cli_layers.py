@@ -39,6 +39,16 @@ if TYPE_CHECKING:
 __all__ = ["layers_app"]
 
 _ONE_FACT = "FIELD=VALUE"
+# What the words of a fault mean on the command line.
+_HINTS = {
+    **dict.fromkeys(("address_refused", "redirect_refused"), "--allow-private, or --url"),
+    **dict.fromkeys(("too_few", "null_geometry", "empty_geometry", "non_finite", "wrong_kind"), "--partial"),
+    **dict.fromkeys(("missing_field", "unknown_schema"), "--map FIELD=SOURCE, or --set FIELD=VALUE"),
+    "undeclared_crs": "--crs EPSG:3424",
+    "wrong_encoding": "--encoding cp1252",
+    "several_layers": "--sublayer NAME",
+    "poverty_needed": "--poverty FILE --acs 2011-2015",
+}
 
 layers_app = typer.Typer(
     help="The layers that the rules need: what is loaded, and how to load your own and the official ones."
@@ -217,7 +227,7 @@ def import_(
     shut_drivers()
     from grownj_geo.loading import import_layer  # noqa: PLC0415 - only where it is used
 
-    with refusals():
+    with _hinted():
         loaded = import_layer(
             layer,
             path,
@@ -251,6 +261,7 @@ def fetch(
     partial: Partial = False,
     strict: StrictLoad = False,
     acs: Acs = None,
+    poverty_url: Annotated[Text, option("--poverty-url", metavar="URL", words="Another source of the survey.")] = None,
     json: Json = False,
 ) -> None:
     """Fetch layers from their publishers' services, whole or not at all.
@@ -278,6 +289,7 @@ def fetch(
         page_size=page_size,
         acs_edition=acs,
         census_key=os.environ.get("CENSUS_API_KEY"),
+        poverty_url=poverty_url,
     )
     loaded: list[Loaded] = []
     failed: list[str] = []
@@ -298,6 +310,23 @@ def fetch(
 
 
 @contextmanager
+def _hinted() -> Iterator[None]:
+    """Say what was refused, with the option that helps where there is one, and leave."""
+    from grownj_geo.errors import LayerError  # noqa: PLC0415 - only where it is used
+
+    try:
+        yield
+    except LayerError as error:
+        fail(_with_hint(error))
+
+
+def _with_hint(error: Exception) -> str:
+    hint = _HINTS.get(getattr(error, "fault", ""))
+    words = str(error)
+    return f"{words} (Options: {hint}.)" if hint and hint.partition(" ")[0].rstrip(",") not in words else words
+
+
+@contextmanager
 def _fetching(name: str, failed: list[str], *, single: bool) -> Iterator[None]:
     """Say why one of several layers was not fetched, and go on to the next."""
     from grownj_geo.errors import LayerError  # noqa: PLC0415 - only where it is used
@@ -306,8 +335,8 @@ def _fetching(name: str, failed: list[str], *, single: bool) -> Iterator[None]:
         yield
     except LayerError as error:
         if single:
-            fail(str(error))
-        say(f"{name}: {error}")
+            fail(_with_hint(error))
+        say(f"{name}: {_with_hint(error)}")
         failed.append(name)
 
 

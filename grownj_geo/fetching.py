@@ -56,6 +56,8 @@ class FetchOptions:
         For census tracts: the five-year edition of the survey on poverty, such as ``"2011-2015"``.
     census_key
         The user's own key to the Census Bureau's interface, where there is one.
+    poverty_url
+        Another address of that interface than the Bureau's; its host may then be reached too.
     """
 
     url: str | None = None
@@ -66,6 +68,7 @@ class FetchOptions:
     polite_s: float = 0.1
     acs_edition: str | None = None
     census_key: str | None = None
+    poverty_url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -231,6 +234,7 @@ def _with_poverty(tracts: Features, guard: Guard, fetch: FetchOptions) -> Featur
     assert edition is not None  # noqa: S101 - looked at before anything was fetched
 
     def get_json(url: str, params: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON is anything
+        url = fetch.poverty_url or url
         with Session(guard.naming(url)) as session:
             return session.read(f"{url}?{urlencode(params)}", json_of)
 

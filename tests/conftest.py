@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import os
+import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+from feature_servers import install_koop, koop, municipalities, planning_areas
 
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
 from grownj_geo.rulebook import load_rulebook
 
-# No test sees the store of whoever runs it.
-os.environ["GROWNJ_HOME"] = str(Path(__file__).parent / "no-store-here")
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
@@ -41,3 +43,15 @@ def atlas() -> Atlas:
 def engine(atlas: Atlas) -> Engine:
     """Return the shipped rulebook on the shipped atlas."""
     return Engine(atlas, load_rulebook())
+
+
+@pytest.fixture(scope="session")
+def services(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Yield the address of a running Koop with the municipalities and drawn planning areas."""
+    installed = install_koop(request.config.cache.mkdir("koop"))
+    folder = tmp_path_factory.mktemp("koop") / "data"
+    folder.mkdir()
+    for drawn in (municipalities(), planning_areas()):
+        (folder / f"{drawn['metadata']['name']}.geojson").write_text(json.dumps(drawn), encoding="utf-8")
+    with koop(installed, folder) as address:
+        yield address

@@ -19,9 +19,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import parse_qsl, urlsplit
 
+import numpy as np
+import pyarrow.parquet as pq
 import pytest
+import shapely
 
 from grownj_geo.netguard import Guard
+from grownj_geo.reference import data_folder
+from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -266,6 +271,24 @@ def planning_areas(count: int = 3114) -> dict[str, Any]:
     # Without these the server guesses, and takes 0101 for a day.
     fields = [("OBJECTID", "Integer"), ("SPDETAIL", "String"), ("SPDETAIL2", "String"), ("P2ACRES", "Double")]
     return geojson("planning_areas", fields, features)
+
+
+def municipalities() -> dict[str, Any]:
+    """Return the municipalities that ship as GeoJSON."""
+    table = pq.read_table(data_folder() / "municipalities.parquet", columns=["mun_code", "name", "geometry"])
+    shapes = shapely.transform(
+        shapely.from_wkb(table["geometry"].to_pylist()), lambda xy: np.column_stack(to_lonlat(xy[:, 0], xy[:, 1]))
+    )
+    rows = zip(table["mun_code"].to_pylist(), table["name"].to_pylist(), shapes, strict=True)
+    features = [
+        {
+            "type": "Feature",
+            "properties": {"OBJECTID": number, "MUN_CODE": code, "NAME": name},
+            "geometry": json.loads(shapely.to_geojson(shape)),
+        }
+        for number, (code, name, shape) in enumerate(rows, start=1)
+    ]
+    return geojson("municipalities", [("OBJECTID", "Integer"), ("MUN_CODE", "String"), ("NAME", "String")], features)
 
 
 def geojson(name: str, fields: list[tuple[str, str]], features: list[dict[str, Any]]) -> dict[str, Any]:

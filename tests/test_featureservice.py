@@ -13,26 +13,22 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import shapely
 from feature_servers import (
     Answer,
     Asked,
     FeatureStub,
-    geojson,
-    install_koop,
-    koop,
     loopback_guard,
+    municipalities,
     planning_areas,
     square_feature,
 )
 
 from grownj_geo.features import Features, LayerFault
 from grownj_geo.featureservice import describe_service, fetch_features
-from grownj_geo.reference import data_folder
 from grownj_geo.servicelayer import layer_url
-from grownj_geo.units import to_lonlat, to_working_geometry
+from grownj_geo.units import to_working_geometry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -543,35 +539,6 @@ def test_the_guard_is_asked(stub: FeatureStub, tmp_path: Path) -> None:
 
 
 # --- a real feature server
-
-
-@pytest.fixture(scope="session")
-def services(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """Yield the address of a running Koop with the municipalities and drawn planning areas."""
-    installed = install_koop(request.config.cache.mkdir("koop"))
-    folder = tmp_path_factory.mktemp("koop") / "data"
-    folder.mkdir()
-    for drawn in (municipalities(), planning_areas()):
-        (folder / f"{drawn['metadata']['name']}.geojson").write_text(json.dumps(drawn), encoding="utf-8")
-    with koop(installed, folder) as address:
-        yield address
-
-
-def municipalities() -> dict[str, Any]:
-    table = pq.read_table(data_folder() / "municipalities.parquet", columns=["mun_code", "name", "geometry"])
-    shapes = shapely.transform(
-        shapely.from_wkb(table["geometry"].to_pylist()), lambda xy: np.column_stack(to_lonlat(xy[:, 0], xy[:, 1]))
-    )
-    rows = zip(table["mun_code"].to_pylist(), table["name"].to_pylist(), shapes, strict=True)
-    features = [
-        {
-            "type": "Feature",
-            "properties": {"OBJECTID": number, "MUN_CODE": code, "NAME": name},
-            "geometry": json.loads(shapely.to_geojson(shape)),
-        }
-        for number, (code, name, shape) in enumerate(rows, start=1)
-    ]
-    return geojson("municipalities", [("OBJECTID", "Integer"), ("MUN_CODE", "String"), ("NAME", "String")], features)
 
 
 def assert_as_drawn(found: Features, drawn: dict[str, Any]) -> None:
