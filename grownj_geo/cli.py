@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
-from grownj_geo.cli_layers import layers_app
+from grownj_geo.cli_loading import layers_app
 from grownj_geo.cli_rules import rules_app
 from grownj_geo.cli_site import (
     BAD_INPUT,

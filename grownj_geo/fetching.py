@@ -156,7 +156,7 @@ class _Place(NamedTuple):
 def _address(manifest: Manifest, fetch: FetchOptions) -> _Place:
     """Return where a layer is served, and which of its features are wanted."""
     if manifest.id == _TRACTS:
-        from grownj_geo.editions import tract_service  # noqa: PLC0415 - only where it is used
+        from grownj_geo.surveys import tract_service  # noqa: PLC0415 - only where it is used
 
         if fetch.acs_edition is None:
             raise LayerFault(
@@ -225,22 +225,21 @@ def _downloaded(manifest: Manifest, url: str, guard: Guard, work: Path) -> Featu
 
 
 def _with_poverty(tracts: Features, guard: Guard, fetch: FetchOptions) -> Features:
-    from grownj_geo.editions import tract_service  # noqa: PLC0415 - only where it is used
     from grownj_geo.netclient import Session, json_of  # noqa: PLC0415 - brings in httpx
     from grownj_geo.poverty import fetch_poverty  # noqa: PLC0415 - only where it is used
+    from grownj_geo.surveys import tract_service  # noqa: PLC0415 - only where it is used
     from grownj_geo.tracts import join_poverty  # noqa: PLC0415 - only where it is used
 
     edition = fetch.acs_edition
     assert edition is not None  # noqa: S101 - looked at before anything was fetched
 
     def get_json(url: str, params: Mapping[str, str]) -> Any:  # noqa: ANN401 - JSON is anything
-        url = fetch.poverty_url or url
         with Session(guard.naming(url)) as session:
             return session.read(f"{url}?{urlencode(params)}", json_of)
 
     # Of another address only what comes says on which tracts it is.
     vintage = tract_service(edition).vintage if fetch.url is None else None
-    rates = fetch_poverty(edition, get_json=get_json, key=fetch.census_key)
+    rates = fetch_poverty(edition, get_json=get_json, key=fetch.census_key, url=fetch.poverty_url)
     return join_poverty(tracts, rates, edition=edition, vintage=vintage)
 
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus
 
 from grownj_geo.crs import plain_text
-from grownj_geo.editions import edition_ending, last_year, poverty_service
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.layercheck import is_blank, read_figure
+from grownj_geo.surveys import edition_ending, last_year, poverty_service
 from grownj_geo.tractids import ID_FIELDS, STATE, read_ids, refuse
 
 if TYPE_CHECKING:
@@ -340,7 +340,11 @@ def _rates_of_counts(
 
 
 def fetch_poverty(
-    edition: str, *, get_json: Callable[[str, Mapping[str, str]], Any], key: str | None = None
+    edition: str,
+    *,
+    get_json: Callable[[str, Mapping[str, str]], Any],
+    key: str | None = None,
+    url: str | None = None,
 ) -> PovertyTable:
     """Fetch the poverty of New Jersey's tracts from the Census Bureau's interface.
 
@@ -352,6 +356,8 @@ def fetch_poverty(
         Fetches an address with parameters and returns the JSON that came: ``get_json(url, params)``.
     key
         The user's own key to the interface, where there is one. It stands in no message.
+    url
+        Another address of the interface than the Bureau's.
 
     Raises
     ------
@@ -362,7 +368,7 @@ def fetch_poverty(
     """
     last = last_year(edition)
     service = poverty_service()
-    url = service.url.format(year=last)
+    url = url or service.url.format(year=last)
     params = {"get": f"NAME,{_UNIVERSE},{_BELOW}", "for": "tract:*", "in": f"state:{STATE}"}
     try:
         answer = get_json(url, params | ({"key": key} if key else {}))

@@ -10,10 +10,10 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.crs import plain_text
-from grownj_geo.editions import edition_vintage, year_vintage
 from grownj_geo.features import Change, Features
 from grownj_geo.layercheck import is_blank
 from grownj_geo.poverty import RATE
+from grownj_geo.surveys import edition_vintage, year_vintage
 from grownj_geo.tractids import ID_FIELDS, STATE, is_water, read_ids, refuse, tract_name
 
 if TYPE_CHECKING:

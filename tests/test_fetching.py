@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import geopandas as gpd
@@ -17,7 +18,7 @@ from drawn import around
 from feature_servers import Answer, Asked, FeatureStub, LoopbackServer, square_feature
 from typer.testing import CliRunner, Result
 
-from grownj_geo import cli, netguard
+from grownj_geo import cli, fetching, netguard
 from grownj_geo.atlas import load_atlas
 from grownj_geo.errors import LayerError
 from grownj_geo.features import LayerFault, LoadOptions
@@ -47,6 +48,13 @@ def stub() -> Iterator[FeatureStub]:
 
 def run(*words: str) -> Result:
     return CliRunner().invoke(cli.app, ["layers", *words])
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have a server that does not answer given up sooner than people would like."""
+    usual = fetching._guard  # noqa: SLF001 - limits are not for callers to set
+    monkeypatch.setattr(fetching, "_guard", lambda *a: replace(usual(*a), tries=2, backoff_s=0.01))
 
 
 def how(stub: FeatureStub, **more: Any) -> FetchOptions:

@@ -12,10 +12,10 @@ from drawn import around, draw, manifest_of, outcome, site
 
 from grownj_geo.atlas import Atlas
 from grownj_geo.determine import Engine
-from grownj_geo.editions import tract_service
 from grownj_geo.features import Features, LayerFault
 from grownj_geo.poverty import PovertyTable, read_poverty_table
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.surveys import tract_service
 from grownj_geo.tracts import join_poverty
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from grownj_geo.editions import edition_vintage, tract_service
 from grownj_geo.features import LayerFault
+from grownj_geo.surveys import edition_vintage, tract_service
 
 
 @pytest.mark.parametrize("edition", ["2005-2009", "2011-2016", "2015", "2011 to 2015", "2015-2011", ""])
