@@ -62,11 +62,18 @@ def shut_drivers() -> bool:
 
     if "pyogrio" in sys.modules:
         return False
-    os.environ["GDAL_SKIP"] = ",".join(_OTHER_DRIVERS)
+    # GDAL complains of each that it was not built with; where its complaints go is settled by the first of them.
+    words = {"GDAL_SKIP": ",".join(_OTHER_DRIVERS), "CPL_LOG": os.devnull}
+    before = {name: os.environ.get(name) for name in words}
+    os.environ.update(words)
     try:
         import pyogrio  # noqa: F401, PLC0415
     finally:
-        del os.environ["GDAL_SKIP"]
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
     return True
 
 
@@ -371,7 +378,10 @@ def read_layer_of(
     decoder = Decoder(source)
     with _quiet(source) as said:
         info = _info(gdal_path, layer, source=source, drivers=drivers, options=opening)
-        meta, columns, left_out = _read_arrow(gdal_path, layer, decoder, opening, fids=bool(info.get("fid_column")))
+        fid = info.get("fid_column")
+        # GDAL takes a GeoJSON property named id for the row's number, and gives it as an attribute all the same.
+        fids = bool(fid) and fid not in list(info["fields"])
+        meta, columns, left_out = _read_arrow(gdal_path, layer, decoder, opening, fids=fids)
         if decoder.curved:
             _straighten(gdal_path, layer, decoder, opening)
     counted = int(info["features"])

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyproj
 import shapely
+from benchmark_layers import measure_loading
 
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
@@ -48,6 +49,8 @@ SITE = "40.7344,-74.1641"
 CITIES = ("0102", "0408", "0714", "0905", "0906", "1111", "1607", "1608")
 COLD_SECONDS, COLD_MEGABYTES, WARM_MILLISECONDS, RULES_SECONDS = 1.5, 300.0, 5.0, 2.0
 """What is aimed at, printed beside what was found."""
+TRACTS = Path(__file__).resolve().parents[2] / "shared" / "data" / "nj_tracts_cb2018_500k.parquet"
+"""Real census tracts, where they lie beside the repository."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Options:
     warm_sites: int = 200
     points: int = 100_000
     rule_sites: int = 1_000_000
+    large_mb: int = 500
 
 
 # -- sites --------------------------------------------------------------------------------------------
@@ -394,8 +398,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--warm-sites", type=int, default=default.warm_sites)
     parser.add_argument("--points", type=int, default=default.points)
     parser.add_argument("--rule-sites", type=int, default=default.rule_sites)
+    parser.add_argument("--large-mb", type=int, default=default.large_mb, help="size of the large file; 0 for none")
     given = parser.parse_args(arguments)
-    options = Options(given.cold_runs, given.warm_sites, given.points, given.rule_sites)
+    options = Options(given.cold_runs, given.warm_sites, given.points, given.rule_sites, given.large_mb)
     atlas = load_atlas()
     figures: dict[str, Any] = {
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -408,6 +413,11 @@ def main(arguments: list[str] | None = None) -> int:
         ("municipalities", "Municipality by point", lambda: measure_municipalities(atlas, options)),
         ("stations", "Nearest station", lambda: measure_stations(atlas, options)),
         ("rules", "Every category, observations given", lambda: measure_rules(atlas, options)),
+        (
+            "loading",
+            "Loading layers: whole commands",
+            lambda: measure_loading(_one_process, tracts=TRACTS, large_megabytes=options.large_mb),
+        ),
     ]
     for name, title, measure in parts:
         figures[name] = measure()

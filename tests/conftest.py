@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,9 @@ from grownj_geo.rulebook import load_rulebook
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# No test sees the store of layers of whoever runs it.
+os.environ["GROWNJ_HOME"] = str(Path(__file__).parent / "no-store-here")
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 

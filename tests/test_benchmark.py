@@ -25,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture(scope="module")
 def benchmark() -> ModuleType:
+    sys.path.insert(0, str(ROOT / "scripts"))
     spec = importlib.util.spec_from_file_location("benchmark", ROOT / "scripts" / "benchmark.py")
     assert spec is not None
     assert spec.loader is not None
@@ -44,10 +45,10 @@ def test_small_run_prints_and_writes_all_parts(
     benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "figures.json"
-    sizes = ["--cold-runs", "1", "--warm-sites", "12", "--points", "500", "--rule-sites", "1000"]
+    sizes = ["--cold-runs", "1", "--warm-sites", "12", "--points", "500", "--rule-sites", "1000", "--large-mb", "2"]
     assert benchmark.main([*sizes, "--json", str(file)]) == 0
     figures = json.loads(file.read_text(encoding="utf-8"))
-    assert {"versions", "cold", "warm", "municipalities", "stations", "rules"} <= set(figures)
+    assert {"versions", "cold", "warm", "municipalities", "stations", "rules", "loading"} <= set(figures)
     assert {"python", "numpy", "shapely", "geos", "pyproj", "proj"} <= set(figures["versions"])
     assert figures["municipalities"]["unequal_answers"] == 0
     assert figures["stations"]["largest_difference_ft"] < 0.01

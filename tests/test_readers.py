@@ -693,6 +693,14 @@ def test_the_system_of_geojson_is_the_one_that_it_names(tmp_path: Path, crs: Any
     assert read_features(tmp_path / "a.geojson").crs == read
 
 
+@pytest.mark.parametrize("name", ["id", "ID", "fid", "OBJECTID"])
+def test_a_property_that_looks_like_a_row_number_is_an_attribute(tmp_path: Path, name: str) -> None:
+    shape = {"type": "Point", "coordinates": [-74.1, 40.7]}
+    rows = [{"type": "Feature", "properties": {name: value, "A": "x"}, "geometry": shape} for value in (7, 9)]
+    (tmp_path / "a.geojson").write_text(json.dumps({"type": "FeatureCollection", "features": rows}))
+    assert read_features(tmp_path / "a.geojson").columns == {name: [7, 9], "A": ["x", "x"]}
+
+
 def test_geojson_in_feet_that_names_no_system_declares_none(tmp_path: Path) -> None:
     corners = [[585000, 690000], [585100, 690000], [585100, 690100], [585000, 690000]]
     shape = {"type": "Polygon", "coordinates": [corners]}
