@@ -28,7 +28,8 @@ __all__ = ["Georeference", "agree", "declared_system", "project", "stated_system
 
 _DEGREE_EDGE_FT = 500.0
 _FT_PER_DEGREE = 364_000.0
-_MOST_VERTICES = 8_000_000
+_MOST_CUTS = 8_000_000
+_BLOCK_VERTICES = 1_000_000
 _SAME_FT = 1e-4
 """Two systems that put New Jersey's corners within this are one: their definitions differ in rounding only."""
 _AGREE_FT = 0.1
@@ -343,16 +344,21 @@ def project(geometries: NDArray[Any], system: Georeference, found: Findings) -> 
     """
     if system.is_working or not len(geometries):
         return geometries
+    step = _DEGREE_EDGE_FT / system.unit_ft
     if not system.keeps_straight:
-        step = _DEGREE_EDGE_FT / system.unit_ft
         cuts = float(shapely.length(geometries).sum()) / step
-        expected = cuts + int(shapely.get_num_coordinates(geometries).sum())
-        if not expected <= _MOST_VERTICES:
+        if not cuts <= _MOST_CUTS:
             raise found.refuse(
                 "too_long",
-                f"its sides make about {expected:,.0f} vertices when they are cut to {_DEGREE_EDGE_FT:.0f} ft in "
-                f"{system.name}; at most {_MOST_VERTICES:,} are taken. Check its system, or load it in parts",
+                f"its sides are cut about {cuts:,.0f} times where no piece may be longer than {_DEGREE_EDGE_FT:.0f} ft "
+                f"in {system.name}; at most {_MOST_CUTS:,} cuts are made. Check its system, or load it in parts",
             )
-        geometries = shapely.segmentize(geometries, step)
-    projected: NDArray[Any] = shapely.transform(geometries, system.forward)
+    projected = np.empty(len(geometries), dtype=object)
+    # Block by block: all at once would hold every coordinate four times.
+    ends = np.cumsum(shapely.get_num_coordinates(geometries)) // _BLOCK_VERTICES
+    for block in np.split(np.arange(len(geometries)), np.flatnonzero(np.diff(ends)) + 1):
+        some = geometries[block]
+        if not system.keeps_straight:
+            some = shapely.segmentize(some, step)
+        projected[block] = shapely.transform(some, system.forward)
     return projected

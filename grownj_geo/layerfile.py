@@ -29,6 +29,7 @@ __all__ = ["read_layer", "write_layer"]
 _NOT_FIELDS = frozenset({"geometry", "bbox", "lonlat"})
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 _MOST_GEOMETRY_TYPES = 8
+_GROUP = 5_000
 
 
 def read_layer(manifest: Manifest, content: bytes, *, name: str | None = None, checked: bool = False) -> Layer:
@@ -145,18 +146,24 @@ def write_layer(layer: Layer) -> bytes:
     import pyarrow.parquet as pq  # noqa: PLC0415 - same
 
     arrays: dict[str, Any] = {name: _array(values) for name, values in layer.columns.items() if name not in _NOT_FIELDS}
-    metadata = {}
+    metadata, shapes = {}, None
     if layer.manifest.kind != "table":
         shapes = _shapes(layer)
-        arrays["geometry"] = pa.array(list(shapely.to_wkb(shapes)), pa.binary())
+        arrays["geometry"] = pa.nulls(0, pa.binary())
         box = [pa.array(layer.bounds[:, i]) for i in range(4)]
         arrays["bbox"] = pa.StructArray.from_arrays(box, list(_CORNERS))
         metadata[b"geo"] = json.dumps(_geo(shapes)).encode()
     if layer.lonlat is not None:
         arrays["lonlat"] = pa.StructArray.from_arrays([pa.array(layer.lonlat[:, i]) for i in range(2)], ["lon", "lat"])
-    table = pa.table(arrays).replace_schema_metadata(metadata or None)
+    schema = pa.schema([(name, array.type) for name, array in arrays.items()], metadata=metadata or None)
     sink = io.BytesIO()
-    pq.write_table(table, sink, compression="zstd")
+    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+        # Group by group: the geometries of a large layer as text of their own would take its size once more.
+        for start in range(0, max(len(layer), 1), _GROUP):
+            part = {name: array[start : start + _GROUP] for name, array in arrays.items()}
+            if shapes is not None:
+                part["geometry"] = pa.array(list(shapely.to_wkb(shapes[start : start + _GROUP])), pa.binary())
+            writer.write_table(pa.table(part, schema=schema))
     return sink.getvalue()
 
 

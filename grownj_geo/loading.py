@@ -140,6 +140,7 @@ def import_layer(
         publisher_date=None if facts is None else facts.edition,
         base_sha256=manifest.sha256 if base is not None else None,
     )
+    del features  # a large layer's raw geometries are not needed any more
     edition = None if dry_run else keep_layer(layer, report, origin=origin, store=store)
     return Loaded(layer, report, edition)
 

@@ -228,21 +228,19 @@ def _edition(manifest: Manifest, options: LoadOptions, added_ft: float) -> Manif
 
 def _layer(columns: dict[str, list[Any]], ground: _Ground | None, manifest: Manifest, n: int) -> Layer:
     if ground is None:
-        return Layer(manifest, columns, np.full((n, 4), np.nan), _fingerprint(columns, []))
-    wkb = list(shapely.to_wkb(ground.shapes))
+        return Layer(manifest, columns, np.full((n, 4), np.nan), _fingerprint(columns, np.empty(0, dtype=object)))
     bounds = np.asarray(shapely.bounds(ground.shapes), dtype=np.float64).reshape(-1, 4)
-    fingerprint = _fingerprint(columns, wkb)
+    fingerprint = _fingerprint(columns, ground.shapes)
     if ground.lonlat is not None:
         return Layer(manifest, columns, bounds, fingerprint, lonlat=ground.lonlat)
-    shapely.prepare(ground.shapes)
-    return Layer(manifest, columns, bounds, fingerprint, wkb=wkb, geometries=dict(enumerate(ground.shapes)))
+    return Layer(manifest, columns, bounds, fingerprint, geometries=dict(enumerate(ground.shapes)))
 
 
-def _fingerprint(columns: dict[str, list[Any]], wkb: list[bytes]) -> str:
+def _fingerprint(columns: dict[str, list[Any]], shapes: NDArray[np.object_]) -> str:
     """Return a checksum of all that the layer says; the order of its columns does not count."""
     digest = hashlib.sha256()
     for name in sorted(columns):
         digest.update(json.dumps([name, *map(str, columns[name])], ensure_ascii=False).encode())
-    for content in wkb:
-        digest.update(content)
+    for shape in shapes:
+        digest.update(shapely.to_wkb(shape))
     return digest.hexdigest()

@@ -17,10 +17,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
+import numpy as np
+import shapely
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from grownj_geo.errors import LayerError
 from grownj_geo.features import LoadReport
+from grownj_geo.layercheck import check_layer
 from grownj_geo.layerfile import read_layer, write_layer
 from grownj_geo.manifest import Manifest, Status, load_manifests
 
@@ -278,7 +281,7 @@ class Store:
         Parameters
         ----------
         layer
-            A checked layer. Its manifest says what the edition is: dates, accuracy, source.
+            The layer, which is checked here once more. Its manifest says what the edition is: dates, accuracy, source.
 
         Returns
         -------
@@ -290,6 +293,7 @@ class Store:
         LayerError
             If the store cannot be written, or what was written is not what was meant. Nothing is changed then.
         """
+        check_layer(layer)
         content = write_layer(layer)
         sha256 = hashlib.sha256(content).hexdigest()
         stated = Stated.of(layer.manifest)
@@ -312,13 +316,10 @@ class Store:
                 known.read()
                 return known.edition
             _write(beside / LAYER_FILE, content)
+            del content
             _write(beside / RECORD_FILE, edition.model_dump_json(indent=2, exclude_unset=True).encode())
-            # What is on disk is read and checked in full before anybody can see it.
-            written = Held(edition.layer_id, edition.id, beside, edition)
-            again = written.read()
-            read_layer(edition.manifest, content, name=f"{edition.name}.parquet")
-            if len(again) != len(layer):
-                raise LayerError(f"The edition {edition.name} came back with {len(again)} features of {len(layer)}.")
+            # What is on disk is read and compared before anybody can see it.
+            _compare(Held(edition.layer_id, edition.id, beside, edition).read(), layer, edition.name)
             place.parent.mkdir(parents=True, exist_ok=True)
             if known is not None:  # its record cannot be read
                 known.folder.replace(beside.with_name(f"gone-{uuid.uuid4().hex}"))
@@ -445,6 +446,15 @@ def _held(folder: Path) -> Held | None:
     name = f"{layer_id}@{edition_id}"
     words = f"The edition {name} is damaged: {problem}. Take it away (grownj layers remove {name}) and load it again."
     return Held(layer_id, edition_id, folder, None, words)
+
+
+def _compare(again: Layer, layer: Layer, name: str) -> None:
+    """Refuse an edition that does not come back from the disk as the layer that was checked."""
+    same = len(again) == len(layer) and np.array_equal(again.bounds, layer.bounds, equal_nan=True)
+    if same and again.wkb is not None and layer.manifest.kind != "point":
+        same = all(shapely.to_wkb(layer.geometry(i)) == content for i, content in enumerate(again.wkb))
+    if not same:
+        raise LayerError(f"The edition {name} did not come back from the disk as it was written. Check the disk.")
 
 
 def _write(path: Path, content: bytes) -> None:
