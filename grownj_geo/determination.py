@@ -224,6 +224,7 @@ class NotChecked(_Record):
     title: str
     findings: tuple[str, ...]
     how_to_load: str
+    command: str
 
 
 class RulebookRecord(_Record):

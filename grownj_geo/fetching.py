@@ -90,7 +90,7 @@ def fetchable() -> tuple[str, ...]:
     (True, False)
     """
     manifests = load_manifests().values()
-    return tuple(m.id for m in manifests if not m.ships and (m.source_url is not None or m.id == _TRACTS))
+    return tuple(m.id for m in manifests if not m.ships and (m.source_url or m.fetch_options))
 
 
 def fetch_layer(

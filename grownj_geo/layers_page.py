@@ -67,7 +67,7 @@ def status_page(status: LayerStatus, console: Console) -> None:
         page.heading("NOT LOADED")
     for missing in status.missing:
         waiting = f"undetermined without it: {', '.join(missing.needed_by)}. " if missing.needed_by else ""
-        _below(page, missing.layer, f"{missing.title}; {waiting}{missing.how_to_load}")
+        _below(page, missing.layer, f"{missing.title}; {waiting}{missing.command}. {missing.how_to_load}")
 
 
 def _edition_words(edition: EditionStatus) -> str:

@@ -83,6 +83,7 @@ class MissingStatus(_Record):
     title: str
     needed_by: tuple[str, ...]
     how_to_load: str
+    command: str
 
 
 class LayerStatus(_Record):
@@ -121,6 +122,7 @@ def layer_status(
             title=manifest.title,
             needed_by=tuple(needed_by.get(layer_id, ())),
             how_to_load=manifest.how_to_load,
+            command=manifest.load_command,
         )
         for layer_id, manifest in load_manifests().items()
         if not manifest.ships and layer_id not in there

@@ -91,7 +91,7 @@ class Manifest(_Strict):
     what a feature without a beginning means: that it always held, or that nobody knows since when. `complete` says
     that the layer holds every such area, so that a site in none of its features is surely in no such area.
     `max_age_days` says after how many days one should look whether the publisher has another edition. `refines` says
-    that it is what ships with the user's own better knowledge in it.
+    that it is what ships with the user's own better knowledge in it. `fetch_options` are what has to be said to fetch it.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
@@ -125,9 +125,23 @@ class Manifest(_Strict):
     extent: Extent
     terms: str
     how_to_load: str
+    fetch_options: str | None = None
     status: Status
     status_note: str | None = None
     cautions: tuple[str, ...] = ()
+
+    @property
+    def load_command(self) -> str:
+        """What to type to load the layer: fetch where a service is known, else import a file.
+
+        Examples
+        --------
+        >>> load_manifests()["highlands_region"].load_command
+        'grownj layers fetch highlands_region'
+        """
+        if (self.source_url or self.fetch_options) and not self.ships:
+            return " ".join(filter(None, ("grownj layers fetch", self.id, self.fetch_options)))
+        return f"grownj layers import {self.id} FILE"
 
     def covers(self, day: date) -> bool:
         """Return whether the edition holds on a day, as far as its validity is known.

@@ -251,6 +251,7 @@ def not_checked(findings: tuple[Finding, ...], atlas: Atlas) -> tuple[NotChecked
             title=atlas.manifests[layer].title,
             findings=tuple(names),
             how_to_load=atlas.manifests[layer].how_to_load,
+            command=atlas.manifests[layer].load_command,
         )
         for layer, names in sorted(waiting.items())
         if atlas.layer(layer) is None

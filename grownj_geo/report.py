@@ -402,7 +402,7 @@ def _not_checked(d: Determination, page: Page) -> None:
                 f" ({missing.layer})\n",
                 plain(f"waiting for it: {waiting}"),
                 "\n",
-                (plain(f"where it is published: {missing.how_to_load}"), "dim"),
+                (plain(f"to load it: {missing.command}\n{missing.how_to_load}"), "dim"),
                 overflow="fold",
             ),
         )
