@@ -91,7 +91,8 @@ class Manifest(_Strict):
     what a feature without a beginning means: that it always held, or that nobody knows since when. `complete` says
     that the layer holds every such area, so that a site in none of its features is surely in no such area.
     `max_age_days` says after how many days one should look whether the publisher has another edition. `refines` says
-    that it is what ships with the user's own better knowledge in it. `fetch_options` are what has to be said to fetch it.
+    that it is what ships with the user's own better knowledge in it. `fetch_options` are what has to be said when it
+    is fetched.
     """
 
     id: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
