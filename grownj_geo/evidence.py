@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from grownj_geo.designations import load_lists
+from grownj_geo.designations import deciding_listings, load_lists
 from grownj_geo.determination import Evidence, Interval
 from grownj_geo.facts import load_facts
 from grownj_geo.logic import Cause, Outcome
+from grownj_geo.manifest import STATUS_ORDER
 from grownj_geo.nodes import (
     CategoryNode,
     ContainsFeatureNode,
@@ -73,9 +74,6 @@ __all__ = [
 ]
 
 IN_NEW_JERSEY = "in New Jersey"
-STATUS_ORDER = ("confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found")
-"""How well something is known, strongest first."""
-
 _DECISIVE = {"any": 1, "all": -1, "not": 0}
 """The outcome of one part that decides a joint clause; 0 where it is that of the only part, turned round."""
 
@@ -379,7 +377,8 @@ def _list_words(leaves: Leaves, node: DesignatedNode, outcome: Outcome, causes: 
     listed = leaves.membership.listings(node.designated.list)
     if listed is None:
         return _unavailable_words(leaves, "designations", Outcome.UNDETERMINED, found)
-    rows = [listed[code] for code in leaves.placement.codes_of(0) if code in listed]
+    day = leaves.bound.as_of if node.designated.dated else None
+    rows = [row for code in leaves.placement.codes_of(0) for row in deciding_listings(listed.get(code, ()), day)]
     if rows:
         found["status"] = weakest([row.status for row in rows])
     if Cause.LAYER_UNUSABLE in causes:

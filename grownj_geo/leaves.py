@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import shapely
 
-from grownj_geo.designations import listing_holds, load_lists
+from grownj_geo.designations import load_lists, on_list
 from grownj_geo.logic import Cause
 from grownj_geo.membership import SIGN, Membership
 from grownj_geo.nodes import (
@@ -388,10 +388,10 @@ class Leaves:
         absent = False if load_lists()[wanted.list].complete else None
 
         def test(code: str) -> bool | None:
-            row = listed.get(code)
-            if row is None:
+            periods = listed.get(code)
+            if periods is None:
                 return absent
-            return listing_holds(row, self.bound.as_of) if wanted.dated else True
+            return on_list(periods, self.bound.as_of) if wanted.dated else True
 
         return self._municipal_values(test)
 

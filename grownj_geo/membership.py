@@ -50,7 +50,7 @@ class Membership:
         self.atlas = atlas
         self.placement = placement
         self._partial = partial
-        self._lists: dict[str, dict[str, Listing] | None] = {}
+        self._lists: dict[str, dict[str, tuple[Listing, ...]] | None] = {}
 
     def county(self, mun_code: str) -> str:
         """Return the county's name of a municipal code, from the code's first two digits."""
@@ -150,8 +150,8 @@ class Membership:
         possible = np.add.reduceat(np.where(values >= 0, shares, 0.0), place.starts)
         return np.where(inside > half, 1, np.where(possible <= half, -1, 0)).astype(np.int8)
 
-    def listings(self, name: str) -> dict[str, Listing] | None:
-        """Return the rows of one list by municipal code, or None where the table cannot be used."""
+    def listings(self, name: str) -> dict[str, tuple[Listing, ...]] | None:
+        """Return the periods of one list by municipal code, or None where the table cannot be used."""
         if name not in self._lists:
             self._lists[name] = listings(self.atlas, name)
         return self._lists[name]

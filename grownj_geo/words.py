@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import shapely
 
-from grownj_geo.designations import Listing, listing_holds, load_lists
+from grownj_geo.designations import Listing, deciding_listings, load_lists, on_list
 from grownj_geo.layer import EXACT, INNER, OUTER
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.observe import MARGIN_LIMIT_FT, Distance
@@ -17,7 +17,7 @@ from grownj_geo.place import PlacementKind
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
     from numpy.typing import NDArray
@@ -268,7 +268,7 @@ def feature_named(layer: Layer, index: int) -> str:
 # -- lists and stated figures --------------------------------------------------------------------------
 
 
-def list_words(leaves: Leaves, node: DesignatedNode, listed: dict[str, Listing], outcome: Outcome) -> str:
+def list_words(leaves: Leaves, node: DesignatedNode, listed: Mapping[str, Sequence[Listing]], outcome: Outcome) -> str:
     """Return how each municipality that the first site may be in stands to a list."""
     wanted = node.designated
     definition = load_lists()[wanted.list]
@@ -277,8 +277,9 @@ def list_words(leaves: Leaves, node: DesignatedNode, listed: dict[str, Listing],
         return f"municipality not known, so not whether it is on the list of {definition.label}"
     standing: dict[str, list[str]] = {}
     for code in codes:
-        row = listed.get(code)
-        words = _standing(row, leaves.bound.as_of if wanted.dated else None, complete=definition.complete)
+        words = _standing(
+            listed.get(code, ()), leaves.bound.as_of if wanted.dated else None, complete=definition.complete
+        )
         standing.setdefault(words, []).append(leaves.membership.name(code))
     label = f"the list of {definition.label}"
     parts = []
@@ -288,17 +289,23 @@ def list_words(leaves: Leaves, node: DesignatedNode, listed: dict[str, Listing],
     return _possible(leaves, outcome) + "; ".join(parts)
 
 
-def _standing(row: Listing | None, day: date | None, *, complete: bool) -> str:
-    if row is None:
+def _standing(periods: Sequence[Listing], day: date | None, *, complete: bool) -> str:
+    if not periods:
         return "not on {0}" if complete else "not on {0}, and the list is not complete"
-    holds = True if day is None else listing_holds(row, day)
-    if holds:
+    holds = True if day is None else on_list(periods, day)
+    if holds or day is None:
         return "on {0}"
     if holds is None:
+        row = deciding_listings(periods, day)[0]
+        if row.starts is None:
+            return f"on {{0}}, which begins to hold by {row.starts_latest} at the latest"
         return f"on {{0}}, which begins to hold on a day between {row.starts} and {row.starts_latest}"
-    if row.ends is not None and day is not None and day >= row.ends:
-        return f"on {{0}}, which held until {row.ends} and no longer holds"
-    return f"on {{0}}, which holds from {row.starts} only"
+    ended = [row.ends for row in periods if row.ends is not None and day >= row.ends]
+    begins = [row.starts for row in periods if row.starts is not None and day < row.starts]
+    if not ended:
+        return f"on {{0}}, which holds from {min(begins)} only"
+    again = f", and holds again from {min(begins)}" if begins else ""
+    return f"on {{0}}, which held until {max(ended)} and no longer holds{again}"
 
 
 def _possible(leaves: Leaves, outcome: Outcome) -> str:
