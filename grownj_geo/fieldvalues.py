@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grownj_geo.findings import Findings
     from grownj_geo.manifest import CodedField, Manifest
 
-__all__ = ["as_text", "read_values"]
+__all__ = ["as_text", "read_days", "read_values"]
 
 _MUN_CODE_DIGITS = 4
 _PERCENT = 100.0
@@ -312,36 +312,59 @@ def _day(value: object) -> _Day:
         raise ValueError(str(error)) from error
 
 
+def read_days(column: list[Any], name: str, found: Findings) -> tuple[list[date | None], list[Any]] | None:
+    """Read a field of days, in the layer's own forms or in another usual one.
+
+    Parameters
+    ----------
+    column
+        Values as they came.
+    name
+        What messages call the field.
+    found
+        Takes a change where days came in another form, a note of days that look like missing ones, and the fault
+        ``"bad_date"`` for all values that are no days.
+
+    Returns
+    -------
+    tuple or None
+        The days, and the values in one form; None after a fault.
+    """
+    read: list[_Day] = []
+    bad: list[int] = []
+    for row, value in enumerate(column):
+        try:
+            read.append(_day(value))
+        except ValueError:
+            read.append(_Day(None))
+            bad.append(row)
+    if bad:
+        found.fault(
+            "bad_date",
+            f"{name} is no day in {rows_in_words(bad)} ({values_in_words([column[row] for row in bad])}). "
+            "Write it as 2017-04-17, or nothing where it is not known",
+        )
+        return None
+    written = _in_one_form(column, name, read, found)
+    days = [one.day for one in read]
+    early = [row for row, day in enumerate(days) if day is not None and day < _EARLIEST_DAY]
+    if early:
+        found.tell(
+            "early_dates",
+            "noted",
+            early,
+            f"{name} has days before {_EARLIEST_DAY.year}, such as {days[early[0]]}; some software writes "
+            "them where a day is missing.",
+        )
+    return days, written
+
+
 def _read_days(columns: dict[str, list[Any]], manifest: Manifest, found: Findings) -> None:
     days: dict[str, list[date | None]] = {}
     for name in dict.fromkeys(filter(None, (manifest.from_field, manifest.until_field))):
-        column = columns[name]
-        read: list[_Day] = []
-        bad: list[int] = []
-        for row, value in enumerate(column):
-            try:
-                read.append(_day(value))
-            except ValueError:
-                read.append(_Day(None))
-                bad.append(row)
-        if bad:
-            found.fault(
-                "bad_date",
-                f"{name} is no day in {rows_in_words(bad)} ({values_in_words([column[row] for row in bad])}). "
-                "Write it as 2017-04-17, or nothing where it is not known",
-            )
-            continue
-        _tell_forms(columns, name, read, found)
-        days[name] = [one.day for one in read]
-        early = [row for row, one in enumerate(read) if one.day is not None and one.day < _EARLIEST_DAY]
-        if early:
-            found.tell(
-                "early_dates",
-                "noted",
-                early,
-                f"{name} has days before {_EARLIEST_DAY.year}, such as {read[early[0]].day}; some software writes "
-                "them where a day is missing.",
-            )
+        read = read_days(columns[name], name, found)
+        if read is not None:
+            days[name], columns[name] = read
     begun, ended = days.get(manifest.from_field or ""), days.get(manifest.until_field or "")
     if begun is not None and ended is not None:
         pairs = enumerate(zip(begun, ended, strict=True))
@@ -355,12 +378,11 @@ def _read_days(columns: dict[str, list[Any]], manifest: Manifest, found: Finding
             )
 
 
-def _tell_forms(columns: dict[str, list[Any]], name: str, read: list[_Day], found: Findings) -> None:
-    """Write a field's days in one form where some came in another."""
+def _in_one_form(column: list[Any], name: str, read: list[_Day], found: Findings) -> list[Any]:
+    """Return a field's days in one form where some came in another."""
     changed = [row for row, one in enumerate(read) if one.form is not None]
     if not changed:
-        return
-    column = columns[name]
+        return column
     forms = dict.fromkeys(one.form for one in read if one.form is not None)
     first = changed[0]
     found.tell(
@@ -369,7 +391,7 @@ def _tell_forms(columns: dict[str, list[Any]], name: str, read: list[_Day], foun
         changed,
         f"{name} was read as {' and '.join(map(str, forms))} ({column[first]!r} is {read[first].day}).",
     )
-    columns[name] = ["" if one.day is None else _written(column[row], one) for row, one in enumerate(read)]
+    return ["" if one.day is None else _written(column[row], one) for row, one in enumerate(read)]
 
 
 def _written(value: object, one: _Day) -> str:
