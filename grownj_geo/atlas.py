@@ -220,7 +220,8 @@ def _editions(day: date, store: Store | str | PathLike[str] | None, wanted: tupl
     for held in place.held():
         by_layer.setdefault(held.layer_id, []).append(held)
     manifests = load_manifests()
-    chosen = {layer_id: edition_for(held, day) for layer_id, held in by_layer.items() if layer_id in manifests}
+    picked = {layer_id: edition_for(held, day) for layer_id, held in by_layer.items() if layer_id in manifests}
+    chosen = {layer_id: held for layer_id, held in picked.items() if held is not None}
     for name in wanted:
         layer_id, _, edition_id = name.partition("@")
         if layer_id not in manifests:

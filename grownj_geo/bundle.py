@@ -14,6 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from grownj_geo.archive import unpack
 from grownj_geo.determination import software
 from grownj_geo.errors import LayerError
+from grownj_geo.features import LayerFault
+from grownj_geo.manifest import STATUS_ORDER, load_manifests
+from grownj_geo.refine import REFINABLE
 from grownj_geo.store import EDITION_ID, LAYER_FILE, RECORD_FILE, Edition, Held
 
 if TYPE_CHECKING:
@@ -79,13 +82,27 @@ def export_bundle(held: Sequence[Held], target: str | os.PathLike[str]) -> Path:
     return path
 
 
-def import_bundle(source: str | os.PathLike[str], store: Store) -> tuple[Edition, ...]:
+def import_bundle(
+    source: str | os.PathLike[str], store: Store, *, accept_statements: bool = False
+) -> tuple[Edition, ...]:
     """Add the editions of a bundle to a store: all of them, or none where any is damaged.
 
-    Every layer is checked as if it came from a stranger.
+    Every layer is checked as if it came from a stranger, and where it came from is the bundle's word.
+
+    Parameters
+    ----------
+    source
+        A file that `export_bundle` wrote.
+    store
+        Where to put them.
+    accept_statements
+        Take over what the editions state beyond the package's manifests: that they are complete, better known, or
+        nearer to the truth.
 
     Raises
     ------
+    LayerFault
+        ``statements``: an edition states such things, and they were not accepted.
     LayerError
         If the file is no bundle, or an edition in it is damaged or of a layer that this version does not know.
     """
@@ -94,15 +111,42 @@ def import_bundle(source: str | os.PathLike[str], store: Store) -> tuple[Edition
         root = Path(folder)
         unpack(path, root)
         held = [_held(root, name, path.name) for name in _index(root, path.name).editions]
+        # In the order in which they were added: of two that fit a day alike, the latest is taken.
+        held.sort(key=lambda one: one.edition.added_at if one.edition else datetime.max.replace(tzinfo=UTC))
         layers = [one.read() for one in held]
         for layer in layers:
             if layer.problem is not None:
                 raise LayerError(f"The bundle {path.name} cannot be used: {layer.problem}")
+        editions = [one.edition for one in held if one.edition is not None]
+        stronger = [words for edition in editions for words in _stronger(edition)]
+        if stronger and not accept_statements:
+            raise LayerFault(
+                "statements",
+                f"The bundle {path.name} states what makes answers surer than this package does: "
+                f"{'; '.join(stronger)}. Ask whoever made it; take it over with --accept-statements.",
+            )
         return tuple(
-            store.add(layer, origin=one.origin, report=one.report)
-            for layer, one in zip(layers, [one.edition for one in held], strict=True)
-            if one is not None
+            store.add(layer, origin=edition.origin.model_copy(update={"bundle": path.name}), report=edition.report)
+            for layer, edition in zip(layers, editions, strict=True)
         )
+
+
+def _stronger(edition: Edition) -> list[str]:
+    """Return what an edition states that makes answers surer than the package's manifest does."""
+    base, stated = load_manifests()[edition.layer_id], edition.manifest
+    found = []
+    if stated.complete and not base.complete:
+        found.append("it is complete")
+    if stated.accuracy_ft is not None and (base.accuracy_ft is None or stated.accuracy_ft < base.accuracy_ft):
+        known = "not known" if base.accuracy_ft is None else f"{base.accuracy_ft:g} ft"
+        found.append(f"its lines are known to {stated.accuracy_ft:g} ft (here: {known})")
+    if STATUS_ORDER.index(stated.status) < STATUS_ORDER.index(base.status):
+        found.append(f"it is {stated.status} (here: {base.status})")
+    if not set(base.cautions) <= set(stated.cautions):
+        found.append("cautions are left out")
+    if stated.refines and (edition.layer_id not in REFINABLE or edition.origin.how != "refinement"):
+        found.append("it refines what ships")
+    return [f"{edition.name}: {words}" for words in found]
 
 
 def _index(root: Path, name: str) -> _Index:
@@ -123,6 +167,6 @@ def _held(root: Path, name: str, bundle: str) -> Held:
     except (OSError, ValidationError) as error:
         words = f"The bundle {bundle} is damaged: the record of {name} cannot be read. Export it again."
         raise LayerError(words) from error
-    if edition.name != name:
-        raise LayerError(f"The bundle {bundle} is damaged: the record of {name} is that of {edition.name}.")
+    if edition.name != name or edition.id != edition.stated.edition_id(edition.sha256):
+        raise LayerError(f"The bundle {bundle} is damaged, or was changed: the record of {name} is not its own.")
     return Held(layer_id, edition_id, folder, edition)

@@ -169,14 +169,17 @@ def diff(
 
     utf8(old, new)
     with refusals():
-        found, moved = compare_editions(old, new, sites=_site_lines(sites), day=day_of(as_of, "--as-of"))
+        found = compare_editions(old, new, sites=_site_lines(sites), day=day_of(as_of, "--as-of"))
     if json:
-        changed = None if moved is None else [change.model_dump(mode="json") for change in moved]
-        print_json(found.model_dump(mode="json") | {"sites": changed})
+        print_json(found.model_dump(mode="json"))
     else:
         from grownj_geo.layers_page import diff_page  # noqa: PLC0415 - only where it is used
 
-        diff_page(found, moved, console_of(width))
+        diff_page(found, console_of(width))
+    if found.unread:
+        for site, problem in found.unread.items():
+            say(f"{site}: {problem}")
+        fail(f"{len(found.unread)} of the sites could not be compared; the others are above.")
 
 
 def _site_lines(path: Path | None) -> list[str] | None:

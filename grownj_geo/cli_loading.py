@@ -82,6 +82,9 @@ def import_(
         Path | None, option("--poverty", metavar="FILE", words="Table B17001 for census tracts.")
     ] = None,
     acs: Acs = None,
+    accept_statements: Annotated[
+        bool, option("--accept-statements", words="Take over what a bundle states of its editions.")
+    ] = False,
     dry_run: DryRun = False,
     json: Json = False,
 ) -> None:
@@ -92,7 +95,7 @@ def import_(
     if bundle is not None:
         if layer is not None:
             fail("--bundle takes in whole editions; expected no LAYER with it. Leave LAYER and FILE out.")
-        _import_bundle(bundle, json=json)
+        _import_bundle(bundle, accept_statements=accept_statements, json=json)
         return
     if layer is None or path is None:
         fail("Expected a layer and a file, as in: grownj layers import planning_areas areas.zip --edition 2018-01-16.")
@@ -228,12 +231,12 @@ def _progress(name: str, *, hidden: bool) -> Iterator[Callable[[int, int], None]
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _import_bundle(path: Path, *, json: bool) -> None:
+def _import_bundle(path: Path, *, accept_statements: bool, json: bool) -> None:
     from grownj_geo.bundle import import_bundle  # noqa: PLC0415 - only where it is used
     from grownj_geo.store import Store  # noqa: PLC0415 - only where it is used
 
     with refusals():
-        editions = import_bundle(path, Store())
+        editions = import_bundle(path, Store(), accept_statements=accept_statements)
     if json:
         print_json([edition.model_dump(mode="json") for edition in editions])
     else:

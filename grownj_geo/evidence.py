@@ -298,6 +298,8 @@ def _unavailable_words(leaves: Leaves, layer_id: str, outcome: Outcome, found: F
     state = leaves.atlas.state(layer_id)
     if state.status == "unusable":
         return f"{state.manifest.title} could not be used: {state.problem}"
+    if state.status == "loaded":
+        return f"{state.manifest.title} left out: its edition is not known to hold on the day (A43=strict)"
     if outcome is Outcome.NO:
         extent = state.manifest.extent
         by_county = extent.counties is not None and bool(leaves.outside_counties(extent.counties)[0])

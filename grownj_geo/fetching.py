@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 from grownj_geo.errors import LayerError
-from grownj_geo.features import LayerFault
+from grownj_geo.features import LayerFault, LoadOptions
 from grownj_geo.loading import EditionFacts, Loaded, keep_layer, manifest_of, prepare_layer
 from grownj_geo.manifest import load_manifests
 from grownj_geo.store import Origin, Store
@@ -23,7 +23,7 @@ from grownj_geo.store import Origin, Store
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from grownj_geo.features import Features, LoadOptions
+    from grownj_geo.features import Features
     from grownj_geo.manifest import Manifest
     from grownj_geo.netguard import Guard
 
@@ -43,7 +43,7 @@ class FetchOptions:
     url
         A service's layer, or a file to download, in place of the publisher's; its host may then be reached too.
     where
-        Which features, in the service's own language.
+        Which features, in the service's own language: the layer is then a part, from which absence proves nothing.
     accept_terms
         The user has read the publisher's terms and accepts them; remembered until they change.
     allow_private
@@ -132,6 +132,8 @@ def fetch_layer(
     manifest = manifest_of(layer_id)
     place = _address(manifest, fetch)
     accepted = _terms(manifest, store, accept=fetch.accept_terms)
+    if fetch.where is not None:
+        options = replace(options or LoadOptions(), partial=True)
     with _work_folder(store, layer_id, place) as work:
         came = _fetch(manifest, place, fetch, facts, work=work, progress=progress)
         layer, report = prepare_layer(came.features, layer_id, options=options, facts=came.facts)
@@ -142,6 +144,7 @@ def fetch_layer(
             publisher_date=came.facts.edition,
             announced=came.announced,
             terms_accepted_at=accepted,
+            where=fetch.where,
         )
         edition = keep_layer(layer, report, origin=origin, store=store)
         shutil.rmtree(work, ignore_errors=True)
@@ -189,6 +192,8 @@ def _fetch(
 
     guard = _guard(manifest, place.url, fetch)
     if _SERVICE.search(place.url) is None:
+        if fetch.where is not None:
+            raise LayerFault("no_service", f"{place.url} is a file, of which nothing can be chosen. Leave --where out.")
         features = _downloaded(manifest, place.url, guard, work)
         return _Source(place.url, features, None, facts)
     service = describe_service(place.url, guard=guard)
@@ -314,15 +319,18 @@ def _work_folder(store: Store, layer_id: str, place: _Place) -> Iterator[Path]:
     import filelock  # noqa: PLC0415 - only where it is used
 
     work = store.home / "fetching" / f"{layer_id}-{_digest(place.url + place.where)[:8]}"
+    lock = filelock.FileLock(work.with_suffix(".lock"), timeout=0)
     try:
-        work.parent.mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(work.with_suffix(".lock"), timeout=0):
-            work.mkdir(exist_ok=True)
-            yield work
+        work.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
     except filelock.Timeout as error:
         raise LayerFault(
             "being_fetched", f"{layer_id} is being fetched by another run. Wait for it, or stop it, and try again."
         ) from error
     except OSError as error:
-        words = f"The store {store.home} could not be written ({error.strerror or error}). Check its space."
+        words = f"The store {store.home} could not be written ({error.strerror or error}). Check its permissions."
         raise LayerError(words) from error
+    try:
+        yield work
+    finally:
+        lock.release()

@@ -14,7 +14,7 @@ from grownj_geo.layercheck import is_blank
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterator, Sequence
+    from collections.abc import Hashable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -158,20 +158,44 @@ _WORDS = {1: "yes", 0: "undetermined", -1: "no"}
 
 
 def _pair(old: Layer, new: Layer) -> tuple[list[tuple[int, int]], list[int], list[int]]:
-    """Return which features belong together, and those that are in one edition only."""
-    key = old.manifest.key_field
-    identity = _by_key if key is not None and key != old.manifest.bound_field else _by_content
-    pairs = list(_matches(identity(old), identity(new)))
-    rest_old = sorted(set(range(len(old))) - {i for i, _ in pairs})
-    rest_new = sorted(set(range(len(new))) - {j for _, j in pairs})
+    """Return which features belong together, and those that are in one edition only.
+
+    What is the same comes first; then what has the same key, where only one is left of it; then what shares most of
+    its ground, of features with one key before others.
+    """
+    left, right = set(range(len(old))), set(range(len(new)))
+    pairs: list[tuple[int, int]] = []
+
+    def take(found: Iterable[tuple[int, int]]) -> None:
+        for i, j in found:
+            pairs.append((i, j))
+            left.remove(i)
+            right.remove(j)
+
+    take(_matches(_by_content(old), _by_content(new)))
+    if old.manifest.key_field not in {None, old.manifest.bound_field}:
+        by_key = [_groups(layer, sorted(rows)) for layer, rows in ((old, left), (new, right))]
+        for key, ours in by_key[0].items():
+            theirs = by_key[1].get(key, [])
+            one = len(ours) == len(theirs) == 1
+            take([(ours[0], theirs[0])] if one else _closest(old, new, ours, theirs))
+    take(_closest(old, new, sorted(left), sorted(right)))
+    return sorted(pairs), sorted(left), sorted(right)
+
+
+def _groups(layer: Layer, rows: Sequence[int]) -> dict[str, list[int]]:
+    found: dict[str, list[int]] = {}
+    for row in rows:
+        found.setdefault(layer.key(row), []).append(row)
+    return found
+
+
+def _closest(old: Layer, new: Layer, left: Sequence[int], right: Sequence[int]) -> list[tuple[int, int]]:
+    """Return pairs of features that share most of their ground, or, without ground, their name."""
     if old.manifest.kind in {"polygon", "line"}:
-        closest = list(_most_common(old, new, rest_old, rest_new))
-    else:
-        names_old, names_new = [old.name(i) for i in rest_old], [new.name(j) for j in rest_new]
-        closest = [(rest_old[a], rest_new[b]) for a, b in _matches(names_old, names_new)]
-    pairs += closest
-    gone_old, gone_new = {i for i, _ in closest}, {j for _, j in closest}
-    return sorted(pairs), [i for i in rest_old if i not in gone_old], [j for j in rest_new if j not in gone_new]
+        return list(_most_common(old, new, left, right))
+    matches = _matches([old.name(i) for i in left], [new.name(j) for j in right])
+    return [(left[a], right[b]) for a, b in matches]
 
 
 def _matches(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple[int, int]]:
@@ -183,10 +207,6 @@ def _matches(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[tuple
         waiting = places.get(value)
         if waiting:
             yield i, waiting.pop(0)
-
-
-def _by_key(layer: Layer) -> list[Hashable]:
-    return [layer.key(i) for i in range(len(layer))]
 
 
 def _by_content(layer: Layer) -> list[Hashable]:
@@ -214,7 +234,7 @@ def _text(value: Any) -> str:  # noqa: ANN401 - attributes of any kind
     return "" if is_blank(value) else str(value)
 
 
-def _most_common(old: Layer, new: Layer, left: list[int], right: list[int]) -> Iterator[tuple[int, int]]:
+def _most_common(old: Layer, new: Layer, left: Sequence[int], right: Sequence[int]) -> Iterator[tuple[int, int]]:
     """Yield pairs of features that share most of their ground, those that share most first."""
     if not left or not right:
         return
@@ -247,7 +267,7 @@ def _changed(old: Layer, new: Layer, i: int, j: int) -> FeatureChange | None:
         gained = float(shapely.area(shapely.difference(after, before))) * _SQFT_PER_SQFTUS
         lost = float(shapely.area(shapely.difference(before, after))) * _SQFT_PER_SQFTUS
     elif has_moved:
-        moved = float(shapely.hausdorff_distance(before, after)) * FT_PER_FTUS
+        moved = _farthest_ft(before, after)
     if not fields and not has_moved:
         return None
     kind: Any = " and ".join(["moved"] * has_moved + ["reclassified"] * bool(fields))
@@ -268,7 +288,31 @@ def _has_moved(before: shapely.Geometry, after: shapely.Geometry) -> bool:
     """Return whether a line moved by more than projecting back and forth explains."""
     if shapely.equals_exact(before, after, normalize=True):
         return False
-    return float(shapely.hausdorff_distance(before, after)) * FT_PER_FTUS > _NOISE_FT
+    return _farthest_ft(before, after) > _NOISE_FT
+
+
+def _farthest_ft(before: shapely.Geometry, after: shapely.Geometry) -> float:
+    """Return how far any vertex of one of two shapes is from the other's line."""
+    return max(_one_way(before, after), _one_way(after, before)) * FT_PER_FTUS
+
+
+def _one_way(vertices: shapely.Geometry, line: shapely.Geometry) -> float:
+    points = shapely.points(shapely.get_coordinates(vertices))
+    if shapely.get_dimensions(line) == 0:
+        return float(shapely.distance(points, line).max())
+    # By a tree of sides: shapely's own Hausdorff distance compares every vertex with every side.
+    sides = _sides(line)
+    nearest = shapely.STRtree(sides).nearest(points)
+    return float(shapely.distance(points, sides[nearest]).max())
+
+
+def _sides(shape: shapely.Geometry) -> Shapes:
+    parts = shapely.get_parts(shape)
+    lines = shapely.get_rings(parts) if shapely.get_dimensions(shape) == 2 else parts  # noqa: PLR2004 - polygons
+    coordinates, line = shapely.get_coordinates(lines, return_index=True)
+    along = line[1:] == line[:-1]
+    ends = np.stack([coordinates[:-1][along], coordinates[1:][along]], axis=1)
+    return np.asarray(shapely.linestrings(ends), dtype=object)
 
 
 def _single(layer: Layer, index: int, kind: Literal["added", "removed"]) -> FeatureChange:

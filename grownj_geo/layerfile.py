@@ -24,9 +24,10 @@ if TYPE_CHECKING:
 
     from grownj_geo.manifest import Manifest
 
-__all__ = ["read_layer", "write_layer"]
+__all__ = ["NOT_FIELDS", "read_layer", "write_layer"]
 
-_NOT_FIELDS = frozenset({"geometry", "bbox", "lonlat"})
+NOT_FIELDS = frozenset({"geometry", "bbox", "lonlat"})
+"""Columns of a file that are no attributes."""
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
 _MOST_GEOMETRY_TYPES = 8
 _GROUP = 5_000
@@ -69,7 +70,7 @@ def _read_parquet(manifest: Manifest, content: bytes, name: str) -> Layer:
         table = file.read()
     except (pa.ArrowException, OSError) as error:
         raise LayerError(f"The layer file {name} is not readable Parquet: {error}. Load it again.") from error
-    columns = {c: table.column(c).to_pylist() for c in table.column_names if c not in _NOT_FIELDS}
+    columns = {c: table.column(c).to_pylist() for c in table.column_names if c not in NOT_FIELDS}
     if manifest.kind == "table":
         return Layer(manifest, columns, np.full((table.num_rows, 4), np.nan), _fingerprint(content))
     if "geometry" not in table.column_names or "bbox" not in table.column_names:
@@ -94,7 +95,10 @@ def _struct(column: Any, fields: Sequence[str]) -> np.ndarray[Any, np.dtype[np.f
 
 
 def _floats(values: Any) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN401 - pyarrow is untyped
-    return np.asarray(values.to_numpy(zero_copy_only=False), dtype=np.float64)
+    # Not to_numpy, which brings in pandas where it is installed: half of a cold start.
+    if values.null_count or str(values.type) != "double":
+        return np.array(values.to_pylist(), dtype=np.float64)
+    return np.frombuffer(values.buffers()[1], dtype=np.float64)[values.offset : values.offset + len(values)]
 
 
 def _check_crs(metadata: bytes | None, name: str) -> None:
@@ -145,7 +149,7 @@ def write_layer(layer: Layer) -> bytes:
     import pyarrow as pa  # noqa: PLC0415 - writing is rare
     import pyarrow.parquet as pq  # noqa: PLC0415 - same
 
-    arrays: dict[str, Any] = {name: _array(values) for name, values in layer.columns.items() if name not in _NOT_FIELDS}
+    arrays: dict[str, Any] = {name: _array(values) for name, values in layer.columns.items() if name not in NOT_FIELDS}
     metadata, shapes = {}, None
     if layer.manifest.kind != "table":
         shapes = _shapes(layer)

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from grownj_geo.atlas import load_atlas
 from grownj_geo.report import Page, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rich.console import Console
 
-    from grownj_geo.layerdiff import LayerDiff, SiteChange
-    from grownj_geo.layerstatus import EditionStatus, LayerStatus
+    from grownj_geo.layerstatus import Comparison, EditionStatus, LayerStatus
     from grownj_geo.loading import Loaded
+    from grownj_geo.store import Edition
 
 __all__ = ["diff_page", "loaded_page", "status_page"]
 
@@ -50,7 +49,20 @@ def loaded_page(loaded: Loaded, console: Console) -> None:
     if loaded.edition is None:
         page.put(Text("Nothing was kept (dry run)."))
     else:
-        page.put(Text(plain(f"Kept as {loaded.edition.name}. Questions use it from now on.")))
+        page.put(Text(plain(f"Kept as {loaded.edition.name}. {_use(loaded.edition)}")))
+
+
+def _use(edition: Edition) -> str:
+    """Return whether questions take an edition from now on."""
+    atlas = load_atlas()
+    used = atlas.edition(edition.layer_id)
+    if used is not None and used.name == edition.name:
+        return f"A question as of {atlas.as_of} takes it."
+    other = used.name if used is not None else "what ships"
+    return (
+        f"A question as of {atlas.as_of} takes {other} all the same. Say on which days the edition holds "
+        f"(--valid-from, --valid-until), or choose it with --edition {edition.name}."
+    )
 
 
 def status_page(status: LayerStatus, console: Console) -> None:
@@ -75,7 +87,7 @@ def _edition_words(edition: EditionStatus) -> str:
         return f"DAMAGED: {edition.problem}"
     holds = "holds on the day" if edition.holds else "not known to hold on the day"
     words = [
-        f"{edition.title}: {edition.features or 0:,} features, {edition.origin}",
+        f"{edition.title}: {edition.features or 0:,} features, {edition.origin}, {edition.retrieved}",
         f"{'used' if edition.used else 'not used'} ({holds})",
     ]
     if not edition.complete:
@@ -87,9 +99,9 @@ def _edition_words(edition: EditionStatus) -> str:
     return "; ".join(words)
 
 
-def diff_page(diff: LayerDiff, moved: Sequence[SiteChange] | None, console: Console) -> None:
+def diff_page(found: Comparison, console: Console) -> None:
     """Print what changed between two editions, and which sites come out otherwise."""
-    page = Page(console)
+    page, diff, moved = Page(console), found.diff, found.sites
     page.heading(f"{diff.old} ({diff.old_features:,} features) -> {diff.new} ({diff.new_features:,})")
     counts = [f"{diff.count(kind):,} {kind}" for kind in ("added", "removed", "moved", "reclassified")]
     page.put(Text(f"{diff.same:,} the same, {', '.join(counts)}."))

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 
 from grownj_geo.atlas import DEFAULT_AS_OF, Atlas, load_atlas
 from grownj_geo.bundle import export_bundle
-from grownj_geo.errors import LayerError
+from grownj_geo.errors import LayerError, SiteError
 from grownj_geo.layerdiff import LayerDiff, SiteChange, changed_sites, diff_layers
 from grownj_geo.manifest import load_manifests
 from grownj_geo.store import Store
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from grownj_geo.store import Held
 
 __all__ = [
+    "Comparison",
     "EditionStatus",
     "LayerStatus",
     "MissingStatus",
@@ -70,6 +71,7 @@ class EditionStatus(_Record):
     used: bool
     holds: bool
     complete: bool | None
+    retrieved: date | None
     age_days: int | None
     stale: bool
     base_changed: bool
@@ -93,6 +95,22 @@ class LayerStatus(_Record):
     as_of: date
     editions: tuple[EditionStatus, ...]
     missing: tuple[MissingStatus, ...]
+
+
+class Comparison(_Record):
+    """Two editions side by side.
+
+    Attributes
+    ----------
+    sites
+        Those that come out otherwise; None where no sites were given.
+    unread
+        Sites that could not be asked about, with the reason.
+    """
+
+    diff: LayerDiff
+    sites: tuple[SiteChange, ...] | None = None
+    unread: dict[str, str] = {}
 
 
 def layer_status(
@@ -147,6 +165,7 @@ def _status(held: Held, atlas: Atlas, day: date) -> EditionStatus:
         used=used is not None and used.name == held.name,
         holds=edition is not None and edition.manifest.covers(day),
         complete=edition.manifest.complete if edition else None,
+        retrieved=edition.origin.retrieved_at.date() if edition else None,
         age_days=age,
         stale=bool(edition and age is not None and age > edition.manifest.max_age_days),
         base_changed=bool(refined and base and refined != base.sha256),
@@ -173,8 +192,8 @@ def verify_layers(store: Store | None = None) -> dict[str, str | None]:
 
 def compare_editions(
     old: str, new: str, *, sites: Sequence[str] | None = None, day: date | None = None, store: Store | None = None
-) -> tuple[LayerDiff, tuple[SiteChange, ...] | None]:
-    """Return what changed between two editions, and which sites come out otherwise; None where no sites are given.
+) -> Comparison:
+    """Return what changed between two editions, and which of some sites come out otherwise.
 
     Parameters
     ----------
@@ -187,8 +206,6 @@ def compare_editions(
     ------
     LayerError
         If an edition is not there, cannot be read, or they are of two layers.
-    SiteError
-        If a site cannot be read.
     """
     from grownj_geo.determine import Directory, Engine  # noqa: PLC0415 - only where sites are asked about
     from grownj_geo.locate import locate  # noqa: PLC0415 - same
@@ -200,10 +217,18 @@ def compare_editions(
     layers = [_layer(atlas, name) for atlas, name in zip(atlases, names, strict=True)]
     diff = diff_layers(layers[0], layers[1], old_name=names[0], new_name=names[1])
     if sites is None:
-        return diff, None
+        return Comparison(diff=diff)
     book = load_rulebook()
-    located = [locate(text, directory=Directory(atlases[0])) for text in sites]
-    return diff, changed_sites(Engine(atlases[0], book), Engine(atlases[1], book), located)
+    before, after = (Engine(atlas, book) for atlas in atlases)
+    moved: list[SiteChange] = []
+    unread: dict[str, str] = {}
+    for text in sites:
+        # One that cannot be asked about does not keep the others from being compared.
+        try:
+            moved += changed_sites(before, after, [locate(text, directory=Directory(atlases[0]))])
+        except SiteError as error:
+            unread[text] = str(error)
+    return Comparison(diff=diff, sites=tuple(moved), unread=unread)
 
 
 def _full_name(name: str, store: Store) -> str:
@@ -251,6 +276,8 @@ def export_layer(name: str, target: Path, *, day: date | None = None, store: Sto
     suffix = target.suffix.lower()
     if suffix != ".parquet" and suffix not in _DRIVERS:
         raise LayerError(f"The file {target.name} has the ending {suffix!r}; expected .gpkg, .geojson or .parquet.")
+    if not target.parent.is_dir():
+        raise LayerError(f"There is no folder {target.parent} to write {target.name} into. Make it first.")
     beside = target.with_name(f".{os.getpid()}.{target.name}")
     try:
         try:
@@ -258,8 +285,10 @@ def export_layer(name: str, target: Path, *, day: date | None = None, store: Sto
             beside.replace(target)
         finally:
             beside.unlink(missing_ok=True)
-    except OSError as error:
-        raise LayerError(f"The file {target} could not be written ({error.strerror or error}).") from error
+    except (OSError, RuntimeError) as error:  # GDAL's own errors are of the second kind
+        raise LayerError(
+            f"The file {target} could not be written ({error}). Check the folder and its space."
+        ) from error
     return len(layer)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -202,7 +202,9 @@ def prepare_layer(
     if base is not None:
         return _refined(features, base, options, facts)
     options = replace(options, municipal_lines=Atlas().layer("municipalities"))
-    return make_layer(features, _stated(manifest_of(layer_id), features.source, facts), options)
+    return make_layer(
+        features, _stated(manifest_of(layer_id), features.source, facts, partial=options.partial), options
+    )
 
 
 def _refined(features: Features, base: Layer, options: LoadOptions, facts: EditionFacts) -> tuple[Layer, LoadReport]:
@@ -244,13 +246,17 @@ def _as_named(features: Features, options: LoadOptions, facts: EditionFacts) -> 
     return replace(features, columns=columns, crs=features.crs or options.crs)
 
 
-def _stated(manifest: Manifest, source: str, facts: EditionFacts) -> Manifest:
+def _stated(manifest: Manifest, source: str, facts: EditionFacts, *, partial: bool) -> Manifest:
     update: dict[str, object] = {"source": f"{source}, as its user loaded it"}
     for name in ("edition", "valid_from", "valid_until"):
         if getattr(facts, name) is not None:
             update[name] = getattr(facts, name)
     if facts.accuracy_ft is not None:
         update |= {"accuracy_ft": facts.accuracy_ft, "accuracy_source": "stated by the user"}
+    if facts.edition is not None and facts.edition > datetime.now(UTC).date() + timedelta(days=1):
+        raise LayerError(f"The edition is dated {facts.edition}, which is still to come. Correct its date.")
+    if facts.complete and partial:
+        raise LayerError("A layer cannot be both partial and complete. Leave one of the two out.")
     if facts.complete and not manifest.complete:
         words = "Its user states that the layer holds every such area."
         update |= {"complete": True, "cautions": (*manifest.cautions, words)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import date
 from functools import lru_cache
 from importlib import resources
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
@@ -20,6 +20,9 @@ __all__ = ["CodedField", "Extent", "Manifest", "Status", "load_manifests"]
 
 Status = Literal["confirmed", "derived", "indirect", "secondary", "provisional", "unverified", "not_found"]
 """How well something is known, strongest first. Anything below `derived` is shown wherever it is used."""
+
+STATUS_ORDER: tuple[str, ...] = get_args(Status)
+"""The words of `Status`, strongest first."""
 
 MunCode = Annotated[str, Field(pattern=r"^\d{4}$")]
 
@@ -147,11 +150,11 @@ class Manifest(_Strict):
     def covers(self, day: date) -> bool:
         """Return whether the edition holds on a day, as far as its validity is known.
 
-        Where nothing is known of it, only what ships counts as holding, refined or not: it was chosen for the
-        program's years.
+        Where nothing is known of it, it holds on its own date; and what ships counts as holding, refined or not: it
+        was chosen for the program's years.
         """
         if self.valid_from is None and self.valid_until is None:
-            return self.ships or self.refines
+            return self.ships or self.refines or self.edition == day
         begun = self.valid_from is None or self.valid_from <= day
         return begun and (self.valid_until is None or day < self.valid_until)
 

@@ -7,6 +7,7 @@ read back, and renamed into place, so that a reader sees either nothing or all o
 from __future__ import annotations
 
 import hashlib
+import math
 import os
 import shutil
 import uuid
@@ -15,16 +16,16 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
 import shapely
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from grownj_geo.errors import LayerError
-from grownj_geo.features import LoadReport
-from grownj_geo.layercheck import check_layer
-from grownj_geo.layerfile import read_layer, write_layer
+from grownj_geo.features import LayerFault, LoadReport
+from grownj_geo.layercheck import check_layer, is_blank
+from grownj_geo.layerfile import NOT_FIELDS, read_layer, write_layer
 from grownj_geo.manifest import Manifest, Status, load_manifests
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ __all__ = [
     "RECORD_FILE",
     "Edition",
     "Held",
+    "MadeFrom",
     "Origin",
     "Stated",
     "Store",
@@ -48,6 +50,7 @@ __all__ = [
 LAYER_FILE, RECORD_FILE = "layer.parquet", "edition.json"
 EDITION_ID = r"^(\d{4}-\d{2}-\d{2}|undated)-[0-9a-f]{8}$"
 
+_NEVER = datetime.min.replace(tzinfo=UTC)
 _NEVER_STATED = frozenset({"ships", "file", "sha256"})
 _LOCK_SECONDS = 60.0
 
@@ -57,7 +60,7 @@ class _Record(BaseModel):
 
 
 class Origin(_Record):
-    """Where an edition came from.
+    """Where an edition came from. No clock of it reaches an answer: `words` say what, not when.
 
     Attributes
     ----------
@@ -77,6 +80,10 @@ class Origin(_Record):
         Of a refinement: checksum of the shipped file that it was made from.
     terms_accepted_at
         When the user accepted the publisher's terms; None where none had to be accepted.
+    where
+        Which features of a service the user asked for; None for all.
+    bundle
+        The bundle in which it was handed on, whose word all of this is then.
     """
 
     how: Literal["import", "fetch", "refinement"]
@@ -87,12 +94,16 @@ class Origin(_Record):
     announced: int | None = None
     base_sha256: str | None = None
     terms_accepted_at: datetime | None = None
+    where: str | None = None
+    bundle: str | None = None
 
     @property
     def words(self) -> str:
         """Where it came from, in words for people."""
         done = {"import": "imported from", "fetch": "fetched from", "refinement": "what ships, refined by"}
-        return f"{done[self.how]} {self.source} on {self.retrieved_at.date()}"
+        chosen = f" where {self.where}" if self.where else ""
+        handed = f", as the bundle {self.bundle} says" if self.bundle else ""
+        return f"{done[self.how]} {self.source}{chosen}{handed}"
 
 
 class Stated(_Record):
@@ -133,6 +144,11 @@ class Stated(_Record):
                 f"The layer {manifest.id} has a manifest of its own ({', '.join(beyond)}); that cannot be kept."
             )
         return cls.model_validate({name: getattr(manifest, name) for name in changed})
+
+    def edition_id(self, sha256: str) -> str:
+        """Return the identifier of an edition: its date, and a checksum over its file's and what it states."""
+        digest = hashlib.sha256((sha256 + self.model_dump_json(exclude_unset=True)).encode()).hexdigest()[:8]
+        return f"{self.edition or 'undated'}-{digest}"
 
     def onto(self, manifest: Manifest) -> Manifest:
         """Return the manifest with what is stated."""
@@ -227,10 +243,17 @@ def home_folder() -> Path:
     """Return the folder of the user's own data: ``GROWNJ_HOME``, or the platform's usual place."""
     named = os.environ.get("GROWNJ_HOME")
     if named:
-        return Path(named).expanduser()
+        # Absolute, so that it does not move with whatever folder a command is typed in later in the same run.
+        return Path(named).expanduser().absolute()
     import platformdirs  # noqa: PLC0415 - only where no folder is named
 
     return platformdirs.user_data_path("grownj-geo", appauthor=False)
+
+
+class MadeFrom(NamedTuple):
+    """What a layer was made from: the name of an edition; None for what ships."""
+
+    edition: str | None
 
 
 class Store:
@@ -275,13 +298,20 @@ class Store:
             "Give one of these names, or see: grownj layers status."
         )
 
-    def add(self, layer: Layer, *, origin: Origin, report: LoadReport) -> Edition:
+    def latest(self, layer_id: str) -> Held | None:
+        """Return the edition of a layer that was added last; None where there is none that can be read."""
+        readable = [held for held in self.held(layer_id) if held.edition is not None]
+        return max(readable, key=lambda held: held.edition.added_at if held.edition else _NEVER, default=None)
+
+    def add(self, layer: Layer, *, origin: Origin, report: LoadReport, made_from: MadeFrom | None = None) -> Edition:
         """Write a layer as a new edition, read it back, check it, and put it into place.
 
         Parameters
         ----------
         layer
             The layer, which is checked here once more. Its manifest says what the edition is: dates, accuracy, source.
+        made_from
+            The edition that the layer was made from, where it must still be the latest: nobody's work is lost then.
 
         Returns
         -------
@@ -290,6 +320,8 @@ class Store:
 
         Raises
         ------
+        LayerFault
+            ``base_moved`` where another edition was added since.
         LayerError
             If the store cannot be written, or what was written is not what was meant. Nothing is changed then.
         """
@@ -297,9 +329,8 @@ class Store:
         content = write_layer(layer)
         sha256 = hashlib.sha256(content).hexdigest()
         stated = Stated.of(layer.manifest)
-        digest = hashlib.sha256((sha256 + stated.model_dump_json(exclude_unset=True)).encode()).hexdigest()[:8]
         edition = Edition(
-            id=f"{stated.edition or 'undated'}-{digest}",
+            id=stated.edition_id(sha256),
             layer_id=layer.id,
             stated=stated,
             sha256=sha256,
@@ -310,11 +341,17 @@ class Store:
             added_at=datetime.now(UTC),
         )
         with self._writing() as beside:
+            if made_from is not None:
+                self._check_base(layer.id, made_from)
             place = self.home / "layers" / edition.layer_id / edition.id
             known = _held(place)
             if known is not None and known.edition is not None:
                 known.read()
-                return known.edition
+                # Whoever loads it again wants it to be the latest.
+                again = known.edition.model_copy(update={"added_at": edition.added_at})
+                _write(beside / RECORD_FILE, again.model_dump_json(indent=2, exclude_unset=True).encode())
+                (beside / RECORD_FILE).replace(place / RECORD_FILE)
+                return again
             _write(beside / LAYER_FILE, content)
             del content
             _write(beside / RECORD_FILE, edition.model_dump_json(indent=2, exclude_unset=True).encode())
@@ -325,6 +362,14 @@ class Store:
                 known.folder.replace(beside.with_name(f"gone-{uuid.uuid4().hex}"))
             beside.replace(place)
         return edition
+
+    def _check_base(self, layer_id: str, made_from: MadeFrom) -> None:
+        latest = self.latest(layer_id)
+        if (latest.name if latest else None) != made_from.edition:
+            raise LayerFault(
+                "base_moved",
+                f"While {layer_id} was being refined, another run refined it too. Nothing was changed; run it again.",
+            )
 
     def remove(self, held: Held) -> None:
         """Take an edition out of the store.
@@ -379,11 +424,12 @@ class Store:
             ) from error
 
 
-def edition_for(held: Sequence[Held], day: date) -> Held:
-    """Return which of a layer's editions is used for a day.
+def edition_for(held: Sequence[Held], day: date) -> Held | None:
+    """Return which of a layer's editions is used for a day; None where what ships is.
 
-    One that holds on the day, the latest of several; where none does, the nearest in time, the earlier of two. An
-    edition whose record cannot be read comes before all: what it says is not known, and nothing takes its place.
+    One that holds on the day, the latest of several. Where none does: what ships, if it holds; else the nearest in
+    time, the earlier of two; one without a date comes last. An edition whose record cannot be read comes before all:
+    what it says is not known, and nothing takes its place.
 
     Parameters
     ----------
@@ -393,19 +439,26 @@ def edition_for(held: Sequence[Held], day: date) -> Held:
     for one in held:
         if one.edition is None:
             return one
+    best = min(held, key=lambda one: _rank(one, day))
+    shipped = load_manifests().get(best.layer_id)
+    if best.edition is not None and not best.edition.manifest.covers(day) and shipped is not None:
+        return None if shipped.ships and shipped.covers(day) else best
+    return best
 
-    def rank(one: Held) -> tuple[bool, int, float, float]:
-        edition = one.edition
-        assert edition is not None  # noqa: S101 - looked at above
-        manifest = edition.manifest
-        stated = manifest.edition or edition.origin.retrieved_at.date()
-        first, last = manifest.valid_from or stated, manifest.valid_until or stated
-        away = max((first - day).days, (day - last).days, 0)
-        holds = manifest.covers(day)
-        latest = -edition.added_at.timestamp()
-        return (not holds, 0, -first.toordinal(), latest) if holds else (True, away, first.toordinal(), latest)
 
-    return min(held, key=rank)
+def _rank(held: Held, day: date) -> tuple[float, ...]:
+    edition = held.edition
+    assert edition is not None  # noqa: S101 - the caller looked
+    manifest = edition.manifest
+    dates = [d.toordinal() for d in (manifest.valid_from, manifest.edition, manifest.valid_until) if d is not None]
+    first, last = (dates[0], dates[-1]) if dates else (math.inf, math.inf)
+    published = (manifest.edition or manifest.valid_from or date.min).toordinal()
+    latest = -edition.added_at.timestamp()
+    if manifest.covers(day):
+        begun = (manifest.valid_from or manifest.edition or date.min).toordinal()
+        return 0.0, -begun, -published, latest
+    away = max(first - day.toordinal(), day.toordinal() - last, 0.0) if dates else math.inf
+    return 1.0, away, first, latest
 
 
 def _packaged(layer_id: str) -> Manifest:
@@ -431,10 +484,11 @@ def _held(folder: Path) -> Held | None:
     layer_id, edition_id = folder.parent.name, folder.name
     try:
         edition = Edition.model_validate_json((folder / RECORD_FILE).read_bytes())
-        if edition.id == edition_id and edition.layer_id == layer_id:
+        own = edition.stated.edition_id(edition.sha256) == edition.id
+        if own and edition.id == edition_id and edition.layer_id == layer_id:
             _ = edition.manifest
             return Held(layer_id, edition_id, folder, edition)
-        problem = f"its record is that of {edition.name}"
+        problem = "its record was changed" if edition.name == f"{layer_id}@{edition_id}" else f"it says {edition.name}"
     except OSError as error:
         if not folder.exists():
             return None
@@ -451,10 +505,22 @@ def _held(folder: Path) -> Held | None:
 def _compare(again: Layer, layer: Layer, name: str) -> None:
     """Refuse an edition that does not come back from the disk as the layer that was checked."""
     same = len(again) == len(layer) and np.array_equal(again.bounds, layer.bounds, equal_nan=True)
-    if same and again.wkb is not None and layer.manifest.kind != "point":
+    if same and layer.lonlat is not None:
+        same = again.lonlat is not None and np.array_equal(again.lonlat, layer.lonlat)
+    elif same and again.wkb is not None:
         same = all(shapely.to_wkb(layer.geometry(i)) == content for i, content in enumerate(again.wkb))
+    # A column that mixes kinds of values is kept as text: what the rules read is the same.
+    same = same and all(
+        column in again.columns and [*map(_plain, again.columns[column])] == [*map(_plain, values)]
+        for column, values in layer.columns.items()
+        if column not in NOT_FIELDS
+    )
     if not same:
         raise LayerError(f"The edition {name} did not come back from the disk as it was written. Check the disk.")
+
+
+def _plain(value: object) -> str:
+    return "" if is_blank(value) else str(value)
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import shapely
-from drawn import NEWARK, around
+from drawn import NEWARK, around, draw
 from test_store import add, planning
 
 from grownj_geo.atlas import load_atlas
 from grownj_geo.bundle import export_bundle, import_bundle
 from grownj_geo.errors import LayerError
+from grownj_geo.features import LayerFault
 from grownj_geo.layerfile import write_layer
 from grownj_geo.store import Store
 
@@ -54,9 +55,9 @@ def test_a_bundle_comes_out_as_it_went_in(store: Store, other: Store, tmp_path: 
     for name in names:
         assert ours[name].fingerprint == theirs[name].fingerprint
         assert ours[name].manifest == theirs[name].manifest
-    assert [held.edition.origin for held in store.held() if held.edition] == [
-        held.edition.origin for held in other.held() if held.edition
-    ]
+    for held in other.held():
+        assert held.edition is not None
+        assert held.edition.origin.words == "imported from drawn.gpkg, as the bundle atlas.zip says"
     assert load_atlas(store=other).state("planning_areas").status == "loaded"
 
 
@@ -119,6 +120,7 @@ def _record(change: Callable[[dict[str, Any]], None]) -> Callable[[str, bytes], 
         pytest.param(_record(lambda r: r["stated"].update(fields={})), id="meaning of values"),
         pytest.param(_record(lambda r: r["stated"].update(extent={"counties": ["Essex"]})), id="extent"),
         pytest.param(_record(lambda r: r["stated"].update(accuracy_ft=-1)), id="accuracy below zero"),
+        pytest.param(_record(lambda r: r["stated"].update(valid_from="2010-01-01")), id="other days"),
     ],
 )
 def test_a_bundle_that_was_meddled_with_adds_nothing(
@@ -130,6 +132,42 @@ def test_a_bundle_that_was_meddled_with_adds_nothing(
     with pytest.raises(LayerError):
         import_bundle(rewritten(tmp_path / "atlas.zip", change), other)
     assert other.held() == ()
+
+
+@pytest.mark.parametrize(
+    ("stated", "said"),
+    [
+        ({"accuracy_ft": 1.0}, "known to 1 ft (here: 48.3 ft)"),
+        ({"status": "confirmed"}, "it is confirmed (here: secondary)"),
+        ({"cautions": ()}, "cautions are left out"),
+        ({"refines": True}, "it refines what ships"),
+    ],
+)
+def test_what_a_bundle_states_to_make_answers_surer_is_asked_about(
+    store: Store, other: Store, tmp_path: Path, stated: dict[str, Any], said: str
+) -> None:
+    add(store, planning(**stated))
+    export_bundle(store.held(), tmp_path / "atlas.zip")
+    with pytest.raises(LayerFault) as refused:
+        import_bundle(tmp_path / "atlas.zip", other)
+    assert refused.value.fault == "statements"
+    assert said in str(refused.value)
+    assert other.held() == ()
+    assert len(import_bundle(tmp_path / "atlas.zip", other, accept_statements=True)) == 1
+
+
+def test_a_layer_that_a_bundle_calls_complete_is_asked_about(store: Store, other: Store, tmp_path: Path) -> None:
+    layer = draw(
+        "highlands_receiving_areas",
+        [(around(NEWARK, 500.0), {"DESIGNATED": "2010-01-01"})],
+        accuracy_ft=75.3,
+        least_features=1,
+        complete=True,
+    )
+    add(store, layer)
+    export_bundle(store.held(), tmp_path / "atlas.zip")
+    with pytest.raises(LayerFault, match="it is complete"):
+        import_bundle(tmp_path / "atlas.zip", other)
 
 
 def test_a_bundle_with_a_path_out_of_it_writes_nothing(store: Store, other: Store, tmp_path: Path) -> None:
@@ -167,15 +205,18 @@ def test_a_layer_that_lies_elsewhere_is_refused_however_its_record_looks(
     layer = replace(held.read(), geometries={0: far}, wkb=None)
     layer = replace(layer, bounds=layer.bounds * 1000)
     content = write_layer(layer)
-    (held.folder / "layer.parquet").write_bytes(content)
-    record = json.loads((held.folder / "edition.json").read_text())
-    record |= {"sha256": hashlib.sha256(content).hexdigest(), "size_bytes": len(content)}
-    (held.folder / "edition.json").write_text(json.dumps(record))
-    with zipfile.ZipFile(tmp_path / "atlas.zip", "w") as archive:
-        index = {"software": "x", "made_at": "2026-11-30T00:00:00Z", "editions": [name]}
-        archive.writestr("bundle.json", json.dumps(index))
-        for file in ("layer.parquet", "edition.json"):
-            archive.write(held.folder / file, f"planning_areas/{held.edition_id}/{file}")
-    with pytest.raises(LayerError, match="outside New Jersey"):
-        import_bundle(tmp_path / "atlas.zip", other)
-    assert other.held() == ()
+    sha256 = hashlib.sha256(content).hexdigest()
+    new = held.edition.model_copy(update={"sha256": sha256, "id": held.edition.stated.edition_id(sha256)})
+    for given, said in (
+        (held.edition.model_copy(update={"sha256": sha256}), "not its own"),
+        (new, "outside New Jersey"),
+    ):
+        with zipfile.ZipFile(tmp_path / "atlas.zip", "w") as archive:
+            index = {"software": "x", "made_at": "2026-11-30T00:00:00Z", "editions": [given.name]}
+            archive.writestr("bundle.json", json.dumps(index))
+            archive.writestr(f"planning_areas/{given.id}/layer.parquet", content)
+            archive.writestr(f"planning_areas/{given.id}/edition.json", given.model_dump_json(exclude_unset=True))
+        with pytest.raises(LayerError, match=said):
+            import_bundle(tmp_path / "atlas.zip", other)
+        assert other.held() == ()
+    assert name == held.name

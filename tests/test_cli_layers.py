@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+from datetime import datetime
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +14,11 @@ import pytest
 from drawn import around
 from typer.testing import CliRunner, Result
 
-from grownj_geo import cli
+from grownj_geo import cli, loading
 from grownj_geo.store import Store
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
     from pathlib import Path
 
 MONTGOMERY = (-74.66, 40.42)
@@ -172,13 +176,89 @@ def test_diff_lists_the_changes_and_the_sites(tmp_path: Path) -> None:
     done = run("layers", "diff", "planning_areas@2017", "planning_areas@2018", "--sites", str(sites), "--json")
     assert done.exit_code == 0, done.output
     found = json.loads(done.stdout)
-    assert [(c["kind"], c["fields"]) for c in found["changes"]] == [
+    assert [(c["kind"], c["fields"]) for c in found["diff"]["changes"]] == [
         ("reclassified", {"SPDETAIL": ["RURAL", "SUBURBAN"]})
     ]
     assert [s["site"] for s in found["sites"]] == [SITE]
+    assert found["unread"] == {}
     text = run("layers", "diff", "planning_areas@2017", "planning_areas@2018", "--sites", str(sites)).stdout
     assert "RURAL -> SUBURBAN" in text
     assert "SITES THAT COME OUT OTHERWISE: 1" in text
+
+
+def test_a_site_that_cannot_be_read_does_not_keep_the_others(tmp_path: Path) -> None:
+    load(areas(tmp_path / "old.gpkg", "SUBURBAN", "RURAL"), "--edition", "2017-01-01")
+    load(areas(tmp_path / "new.gpkg", "SUBURBAN", "SUBURBAN"), "--edition", "2018-01-01")
+    sites = tmp_path / "sites.txt"
+    sites.write_text(f"40.42,74.66\n{SITE}\n40.75,-73.0\n")
+    done = run("layers", "diff", "planning_areas@2017", "planning_areas@2018", "--sites", str(sites), "--json")
+    assert done.exit_code == 2
+    found = json.loads(done.stdout)
+    assert [s["site"] for s in found["sites"]] == [SITE]
+    assert set(found["unread"]) == {"40.42,74.66", "40.75,-73.0"}
+    assert "2 of the sites could not be compared" in done.stderr
+
+
+def test_an_import_says_whether_a_question_takes_it(tmp_path: Path) -> None:
+    first = load(areas(tmp_path / "a.gpkg", "SUBURBAN"), "--edition", "2017-01-01")
+    assert "A question as of 2017-04-17 takes it." in " ".join(first.stdout.split())
+    later = " ".join(load(areas(tmp_path / "b.gpkg", "RURAL"), "--edition", "2019-06-01").stdout.split())
+    assert "takes planning_areas@2017-01-01-" in later
+    assert "--valid-from" in later
+
+
+def test_a_part_cannot_be_complete(tmp_path: Path) -> None:
+    done = load(areas(tmp_path / "a.gpkg", "SUBURBAN"), "--complete")
+    assert done.exit_code == 2
+    assert "both partial and complete" in done.stderr
+
+
+def test_what_ships_is_not_displaced_by_an_edition_of_other_days(tmp_path: Path) -> None:
+    done = run("layers", "export", "counties", "-o", str(tmp_path / "counties.gpkg"))
+    assert done.exit_code == 0, done.output
+    words = ("layers", "import", "counties", str(tmp_path / "counties.gpkg"))
+    done = run(*words, "--valid-from", "2026-01-01")
+    assert done.exit_code == 0, done.output
+    assert "takes what ships all the same" in " ".join(done.stdout.split())
+    stored = {x["id"]: x["stored"] for x in json.loads(run("check", SITE, "--json").stdout)["layers"]}
+    assert stored["counties"] is None
+    run(*words, "--valid-from", "2010-01-01")
+    stored = {x["id"]: x["stored"] for x in json.loads(run("check", SITE, "--json").stdout)["layers"]}
+    assert str(stored["counties"]).startswith("counties@undated-")
+
+
+def test_the_day_of_import_is_in_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = areas(tmp_path / "areas.gpkg", "SUBURBAN")
+    answers = []
+    for day in (1, 2):
+        monkeypatch.setattr(loading, "datetime", _clock(day))
+        monkeypatch.setenv("GROWNJ_HOME", str(tmp_path / f"home{day}"))
+        assert load(path).exit_code == 0
+        answers.append(run("check", SITE, "--json").stdout)
+    assert answers[0] == answers[1]
+    assert "2030-01-0" not in answers[0]
+    assert "2030-01-02" in run("layers", "status").stdout
+
+
+def _clock(day: int) -> type[datetime]:
+    class Clock(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:
+            return datetime(2030, 1, day, tzinfo=tz)
+
+    return Clock
+
+
+def test_asking_about_a_site_brings_in_no_gdal_and_no_network(tmp_path: Path) -> None:
+    load(areas(tmp_path / "areas.gpkg", "SUBURBAN"))
+    code = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom grownj_geo import cli\n"
+        f"done = CliRunner().invoke(cli.app, ['check', {SITE!r}])\nassert done.exit_code == 0, done.output\n"
+        "heavy = {'pandas', 'geopandas', 'pyogrio', 'httpx', 'filelock', 'openpyxl'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_removed_edition_is_gone(tmp_path: Path) -> None:
@@ -189,13 +269,22 @@ def test_a_removed_edition_is_gone(tmp_path: Path) -> None:
 
 def test_a_bundle_hands_the_atlas_to_a_colleague(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load(areas(tmp_path / "areas.gpkg", "SUBURBAN"), "--edition", "2018-01-16")
-    before = run("check", SITE, "--json").stdout
+    before = json.loads(run("check", SITE, "--json").stdout)
     done = run("layers", "export", "--bundle", str(tmp_path / "atlas.zip"))
     assert done.exit_code == 0, done.output
     monkeypatch.setenv("GROWNJ_HOME", str(tmp_path / "colleague"))
     done = run("layers", "import", "--bundle", str(tmp_path / "atlas.zip"))
     assert done.exit_code == 0, done.output
-    assert run("check", SITE, "--json").stdout == before
+    after = json.loads(run("check", SITE, "--json").stdout)
+    # Where the layer came from is the bundle's word now, and the answer says so.
+    assert [x["origin"] for x in after["layers"] if x["stored"]] == [
+        "imported from areas.gpkg, as the bundle atlas.zip says"
+    ]
+    for record in (before, after):
+        for layer in record["layers"]:
+            del layer["origin"]
+        record["cautions"] = [c for c in record["cautions"] if "areas.gpkg" not in c]
+    assert after == before
 
 
 @pytest.mark.parametrize("ending", ["gpkg", "geojson", "parquet"])
@@ -207,7 +296,7 @@ def test_an_exported_layer_can_be_imported_again(tmp_path: Path, ending: str) ->
     done = load(out, "--edition", "2019-01-16")
     assert done.exit_code == 0, done.output
     found = json.loads(run("layers", "diff", "planning_areas@2018", "planning_areas@2019", "--json").stdout)
-    assert found["changes"] == []
+    assert found["diff"]["changes"] == []
 
 
 @pytest.mark.parametrize("command", ["list", "status", "verify", "import", "fetch", "diff", "remove", "export"])

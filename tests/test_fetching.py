@@ -161,6 +161,16 @@ def test_too_few_features_are_refused_however_whole_they_came(stub: FeatureStub)
     assert Store().held() == ()
 
 
+def test_a_choice_of_features_is_a_part_and_is_named(stub: FeatureStub) -> None:
+    loaded = fetch_layer("atlantic_city_tourism_district", fetch=how(stub, where="OBJECTID > 0"))
+    assert not loaded.layer.manifest.complete
+    assert loaded.edition is not None
+    assert loaded.edition.origin.where == "OBJECTID > 0"
+    assert "where OBJECTID > 0" in loaded.edition.origin.words
+    whole = fetch_layer("atlantic_city_tourism_district", fetch=how(stub))
+    assert whole.layer.manifest.complete
+
+
 # -- terms, addresses, offline --------------------------------------------------------------------------
 
 
@@ -251,6 +261,12 @@ def test_a_zipped_download_becomes_an_edition(tmp_path: Path) -> None:
         done = run("fetch", "planning_areas", "--url", f"{server.url}/areas.zip", *LOOPBACK, "--partial")
     assert done.exit_code == 0, done.output
     assert load_atlas().state("planning_areas").status == "loaded"
+
+
+def test_nothing_can_be_chosen_of_a_file() -> None:
+    done = run("fetch", "planning_areas", "--url", "https://example.com/a.zip", "--where", "A=1", "--accept-terms")
+    assert done.exit_code == 2
+    assert "Leave --where out" in done.stderr
 
 
 def test_an_address_that_is_neither_a_layer_nor_a_file_is_refused() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 import shapely
 from drawn import NEWARK, around, draw, points, stations
@@ -94,6 +95,27 @@ def test_a_point_that_moved_by_its_key() -> None:
     (change,) = diff_layers(old, new).changes
     assert change.kind == "moved"
     assert change.moved_ft == pytest.approx(277.5, abs=1)
+
+
+def test_parts_with_one_key_that_only_changed_places_are_the_same() -> None:
+    rows = [(cell(0, 0), {"id": "a"}), (cell(2, 0), {"id": "a"}), (cell(4, 0), {"id": "b"})]
+    old = draw("south_jersey_port_terminals", rows, bound_field=None)
+    new = draw("south_jersey_port_terminals", [rows[1], rows[0], rows[2]], bound_field=None)
+    assert diff_layers(old, new).changes == ()
+    moved = draw(
+        "south_jersey_port_terminals", [rows[1], (cell(0, 0, width=900), {"id": "a"}), rows[2]], bound_field=None
+    )
+    assert kinds(old, moved) == [("moved", 1, 2)]
+
+
+def test_many_vertices_are_compared_quickly_and_holes_count() -> None:
+    ring = shapely.Point(X, Y).buffer(5000, quad_segs=12_000)
+    holed = ring.difference(shapely.Point(X, Y).buffer(50))
+    (change,) = diff_layers(planning([(ring, "RURAL")]), planning([(holed, "RURAL")])).changes
+    assert change.kind == "moved"
+    assert change.lost_sqft == pytest.approx(shapely.area(shapely.Point(X, Y).buffer(50)) * SQFT)
+    shifted = shapely.transform(ring, lambda xy: xy + np.array([0.04, 0.0]))
+    assert diff_layers(planning([(ring, "RURAL")]), planning([(shifted, "RURAL")])).changes == ()
 
 
 def test_two_layers_are_not_compared() -> None:

@@ -15,10 +15,10 @@ from drawn import NEWARK, around, draw, site, stations
 from grownj_geo.atlas import load_atlas
 from grownj_geo.determine import determine
 from grownj_geo.errors import LayerError
-from grownj_geo.features import LoadReport
+from grownj_geo.features import LayerFault, LoadReport
 from grownj_geo.layerfile import read_layer, write_layer
 from grownj_geo.manifest import load_manifests
-from grownj_geo.store import RECORD_FILE, Origin, Store, edition_for, home_folder
+from grownj_geo.store import RECORD_FILE, MadeFrom, Origin, Store, edition_for, home_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -170,13 +170,52 @@ def test_the_edition_that_holds_on_the_day_is_taken(store: Store, day: str, expe
         "late": add(store, planning("FRINGE", valid_from=date(2018, 1, 1), valid_until=date(2019, 1, 1))),
         "unknown": add(store, planning("SUBURBAN", edition=None)),  # retrieved in 2026
     }
-    assert edition_for(store.held("planning_areas"), date.fromisoformat(day)).name == names[expected]
+    held = edition_for(store.held("planning_areas"), date.fromisoformat(day))
+    assert held is not None
+    assert held.name == names[expected]
 
 
 def test_of_editions_equally_near_the_earlier_is_taken(store: Store) -> None:
     early = add(store, planning(edition=date(2017, 4, 16)))
     add(store, planning(edition=date(2017, 4, 18)))
-    assert edition_for(store.held(), date(2017, 4, 17)).name == early
+    held = edition_for(store.held(), date(2017, 4, 17))
+    assert held is not None
+    assert held.name == early
+
+
+def test_an_edition_holds_on_its_own_date(store: Store) -> None:
+    add(store, planning(edition=date(2017, 4, 17)))
+    found = determine(site(around(NEWARK, 10.0)), load_atlas(store=store, as_of="2017-04-17"))
+    assert not any("is not known to hold" in caution for caution in found.cautions)
+
+
+def test_of_editions_that_hold_from_one_day_the_later_published_is_taken(store: Store) -> None:
+    late = add(store, planning("FRINGE", edition=date(2018, 1, 1), valid_from=date(2010, 1, 1)))
+    add(store, planning("RURAL", edition=date(2012, 1, 1), valid_from=date(2010, 1, 1)))
+    held = edition_for(store.held(), date(2017, 4, 17))
+    assert held is not None
+    assert held.name == late
+
+
+def test_an_edition_without_a_date_comes_last(store: Store) -> None:
+    add(store, planning("RURAL"))
+    far = add(store, planning("FRINGE", edition=date(1990, 1, 1)))
+    held = edition_for(store.held(), date(2017, 4, 17))
+    assert held is not None
+    assert held.name == far
+
+
+def test_what_was_made_from_an_edition_that_is_not_the_latest_is_refused(store: Store) -> None:
+    first = add(store, planning("RURAL"))
+    assert store.latest("planning_areas") == store.find(first)
+    layer = planning("FRINGE")
+    store.add(layer, origin=ORIGIN, report=report(layer), made_from=MadeFrom(first))
+    layer = planning("SUBURBAN")
+    for base in (first, None):
+        with pytest.raises(LayerFault) as refused:
+            store.add(layer, origin=ORIGIN, report=report(layer), made_from=MadeFrom(base))
+        assert refused.value.fault == "base_moved"
+    assert len(store.held()) == 2
 
 
 def test_an_edition_can_be_chosen_whatever_the_day(store: Store) -> None:
