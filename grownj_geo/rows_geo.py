@@ -1,0 +1,261 @@
+"""Rows of Parquet, streamed, and of what a GIS writes, read whole."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import shapely
+
+from grownj_geo.features import Change, LayerFault
+from grownj_geo.readers import read_features
+from grownj_geo.readers_parquet import parquet_about
+from grownj_geo.rows_block import ArrowColumns, ColumnType, OutColumn, RawBlock, is_blank
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.rows_columns import TableOptions
+
+__all__ = ["FeatureRows", "ParquetRows"]
+
+_UNDECLARED = ("geometry", "geom", "wkb_geometry", "wkb")
+_BATCH = 16_384
+
+
+class ParquetRows:
+    """A Parquet file with geometry in well-known binary or without, read as a stream of blocks.
+
+    Parameters
+    ----------
+    path
+        The file.
+    options
+        What whoever asks says about it; `geometry` names the column where the file does not.
+
+    Raises
+    ------
+    LayerFault
+        ``wrong_format``, ``truncated``, ``unreadable``, ``archive_bomb``, ``no_column`` or ``unknown_crs``.
+    """
+
+    def __init__(self, path: Path, options: TableOptions) -> None:
+        self.path = path
+        self.name = path.name
+        self.changes: list[Change] = []
+        _, self._count = parquet_about(path, source=path.name)
+        self.rows: int | None = self._count
+        file = self._open()
+        try:
+            schema = file.schema_arrow
+            self._groups = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
+        finally:
+            file.close()
+        self.shape, self.crs = _shape_column(schema, options.geometry, self.name)
+        self.has_shapes = self.shape is not None
+        names = schema.names
+        if len(set(names)) != len(names):
+            raise LayerFault("duplicate_fields", f"{self.name} has two columns of one name; expected each once.")
+        self.columns = tuple(
+            OutColumn(field.name, column_type(field.type), field.type) for field in schema if field.name != self.shape
+        )
+
+    def _open(self) -> Any:  # noqa: ANN401 - pyarrow has no types
+        import pyarrow.parquet as pq  # noqa: PLC0415 - only Parquet needs it
+
+        # Neither buffered ahead nor mapped: a row group may be the whole State.
+        return pq.ParquetFile(self.path, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
+
+    def raw_blocks(self, start: int, size: int) -> Iterator[RawBlock]:
+        """Yield the rows from the `start`-th on, `size` at a time, whatever the row groups are.
+
+        Raises
+        ------
+        LayerFault
+            ``unreadable`` or ``truncated`` where the file does not give what it announces.
+        """
+        import pyarrow as pa  # noqa: PLC0415
+
+        skipped, first = 0, 0
+        while first < len(self._groups) and skipped + self._groups[first] <= start:
+            skipped += self._groups[first]
+            first += 1
+        drop, at, waiting, held = start - skipped, start, [], 0
+        file = self._open()
+        try:
+            for batch in file.iter_batches(batch_size=_BATCH, row_groups=list(range(first, len(self._groups)))):
+                part = batch.slice(drop)
+                drop = max(0, drop - batch.num_rows)
+                waiting.append(part)
+                held += part.num_rows
+                while held >= size:
+                    table = pa.Table.from_batches(waiting)
+                    yield self._block(table.slice(0, size), at)
+                    at, held = at + size, held - size
+                    waiting = table.slice(size).to_batches()
+        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
+            if isinstance(error, LayerFault):
+                raise
+            raise LayerFault(
+                "unreadable", f"{self.name}, after row {at:,}: no readable Parquet ({error}). Get or export it again."
+            ) from error
+        finally:
+            file.close()
+        if held:
+            yield self._block(pa.Table.from_batches(waiting), at)
+            at += held
+        if at < self._count:
+            raise LayerFault("truncated", f"{self.name}: {at:,} rows could be read; expected {self._count:,}.")
+
+    def _block(self, table: Any, start: int) -> RawBlock:  # noqa: ANN401 - pyarrow has no types
+        import pyarrow as pa  # noqa: PLC0415
+
+        shapes: NDArray[Any] | None = None
+        problems: dict[int, str] = {}
+        if self.shape is not None:
+            shapes, problems = _decoded(table.column(self.shape))
+            table = table.drop_columns([self.shape])
+        table = table.combine_chunks()
+        batches = table.to_batches()
+        if len(batches) == 1:
+            batch = batches[0]
+        else:
+            # Without columns there are no chunks to join.
+            batch = pa.RecordBatch.from_arrays([c.combine_chunks() for c in table.columns], schema=table.schema)
+        count = len(shapes) if shapes is not None else batch.num_rows
+        return RawBlock(start, start + 1, count, ArrowColumns(batch), batch, shapes, problems)
+
+
+def _decoded(column: Any) -> tuple[NDArray[Any], dict[int, str]]:  # noqa: ANN401
+    """Return the geometries of a column of well-known binary, and why some cannot be decoded."""
+    wkb = np.empty(len(column), dtype=object)
+    filled = 0
+    for chunk in column.chunks:
+        plain = getattr(chunk, "storage", chunk)
+        wkb[filled : filled + len(plain)] = plain.to_numpy(zero_copy_only=False)
+        filled += len(plain)
+    try:
+        return np.asarray(shapely.from_wkb(wkb), dtype=object), {}
+    except (shapely.errors.ShapelyError, NotImplementedError, TypeError):
+        # One of them is broken: row by row, to say which.
+        shapes = np.full(len(wkb), None, dtype=object)
+    problems: dict[int, str] = {}
+    for i, content in enumerate(wkb):
+        try:
+            shapes[i] = shapely.from_wkb(content)
+        except (shapely.errors.ShapelyError, NotImplementedError, TypeError) as error:
+            problems[i] = f"its geometry cannot be decoded ({error}); export the table again"
+    return shapes, problems
+
+
+def _shape_column(schema: Any, wanted: str | None, name: str) -> tuple[str | None, str | None]:  # noqa: ANN401
+    """Return the column of geometry and its declared system."""
+    raw = (schema.metadata or {}).get(b"geo")
+    if raw is None:
+        column = wanted or next((f.name for f in schema if f.name.lower() in _UNDECLARED and _binary(f.type)), None)
+        if wanted is not None and (wanted not in schema.names or not _binary(schema.field(wanted).type)):
+            raise LayerFault(
+                "no_column",
+                f"{name} has no column {wanted!r} of well-known binary; found {', '.join(schema.names[:20])}. "
+                "Name another.",
+            )
+        return column, None
+    geo = json.loads(raw)  # looked through by parquet_about
+    column = str(geo["primary_column"])
+    if wanted is not None and wanted != column:
+        if wanted not in geo["columns"] or geo["columns"][wanted].get("encoding") != "WKB":
+            raise LayerFault("no_column", f"{name} has no geometry {wanted!r}; found {', '.join(geo['columns'])}.")
+        column = wanted
+    crs = geo["columns"][column].get("crs", "OGC:CRS84")
+    return column, None if crs is None else _system(crs)
+
+
+def _binary(kind: Any) -> bool:  # noqa: ANN401
+    import pyarrow as pa  # noqa: PLC0415
+
+    plain = getattr(kind, "storage_type", kind)
+    return bool(pa.types.is_binary(plain) or pa.types.is_large_binary(plain))
+
+
+def _system(crs: Any) -> str:  # noqa: ANN401 - PROJJSON
+    if isinstance(crs, str):
+        return crs
+    code = crs.get("id") if isinstance(crs, dict) else None
+    if isinstance(code, dict) and {"authority", "code"} <= code.keys():
+        return f"{code['authority']}:{code['code']}"
+    return json.dumps(crs)
+
+
+def column_type(kind: Any) -> ColumnType:  # noqa: ANN401 - pyarrow has no types
+    """Return what a column of an Arrow type holds."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    if pa.types.is_boolean(kind):
+        return "boolean"
+    if pa.types.is_integer(kind):
+        return "integer"
+    if pa.types.is_floating(kind):
+        return "number"
+    if pa.types.is_date(kind):
+        return "date"
+    return "datetime" if pa.types.is_timestamp(kind) else "text"
+
+
+class FeatureRows:
+    """What a GIS writes: GeoJSON, shapefile, GeoPackage, file geodatabase, KML, or a zip with one; read whole.
+
+    Parameters
+    ----------
+    path
+        A file, or the folder of a file geodatabase.
+    options
+        What whoever asks says about it; `sublayer` chooses a layer.
+
+    Raises
+    ------
+    LayerFault
+        As `read_features`.
+    """
+
+    def __init__(self, path: Path, options: TableOptions) -> None:
+        features = read_features(path, sublayer=options.sublayer, encoding=options.encoding)
+        self.name = features.source
+        self.changes = list(features.changes)
+        self.rows: int | None = len(features)
+        self.has_shapes = any(shape is not None for shape in features.geometries)
+        self.crs = features.crs
+        self._shapes = features.geometries
+        self._values = features.columns
+        self.columns = tuple(OutColumn(name, _kind(values)) for name, values in features.columns.items())
+
+    def raw_blocks(self, start: int, size: int) -> Iterator[RawBlock]:
+        """Yield the rows from the `start`-th on, `size` at a time."""
+        for at in range(start, len(self._shapes), size):
+            columns = {name: values[at : at + size] for name, values in self._values.items()}
+            shapes = self._shapes[at : at + size]
+            yield RawBlock(at, at + 1, len(shapes), columns, shapes=shapes if self.has_shapes else None)
+
+
+def _kind(values: list[Any]) -> ColumnType:
+    """Return what all values of a column are; what is of several kinds leaves as text."""
+    found = {type(v) for v in values if v is not None and not (isinstance(v, float) and is_blank(v))}
+    kinds: dict[type, ColumnType] = {
+        bool: "boolean",
+        int: "integer",
+        float: "number",
+        dt.datetime: "datetime",
+        dt.date: "date",
+    }
+    if found <= {int, float} and len(found) > 1:
+        return "number"
+    if len(found) != 1:
+        return "text"
+    kind = kinds.get(found.pop(), "text")
+    if kind == "integer" and any(v is not None and not -(2**63) <= v < 2**63 for v in values):
+        return "text"
+    return kind

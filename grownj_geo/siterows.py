@@ -1,0 +1,233 @@
+"""Tables of sites: any table that people keep, opened, understood, and given as sites block by block."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import shapely
+
+from grownj_geo.crs import misfit
+from grownj_geo.features import Change, LayerFault
+from grownj_geo.findings import Findings
+from grownj_geo.georeference import agree, declared_system, stated_system
+from grownj_geo.rows_block import RowBlock
+from grownj_geo.rows_columns import Roles, TableOptions, find_roles
+from grownj_geo.rows_place import Placer, plain_numbers
+from grownj_geo.rows_shapes import fitting_box
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.georeference import Georeference
+    from grownj_geo.locate import MunicipalDirectory
+    from grownj_geo.rows_block import OutColumn, RawBlock, RowSource
+
+__all__ = ["RowBlock", "SiteTableReader", "TableOptions", "open_table"]
+
+_TEXT = frozenset({".csv", ".tsv", ".txt"})
+_SHEETS = frozenset({".xlsx", ".xlsm"})
+_PARQUET = frozenset({".parquet", ".geoparquet"})
+_OTHER_SHEETS = frozenset({".xls", ".xlsb", ".ods"})
+_SAMPLE = 1_000
+_LONLAT = "EPSG:4269"
+
+
+class SiteTableReader:
+    """A table that gives its rows as sites.
+
+    Attributes
+    ----------
+    name
+        What messages call it.
+    roles
+        Which column says what.
+    crs
+        What the geometries of `RowBlock.shapes` are in, as the table declares or as was stated; None without any.
+    rows
+        How many rows; None where counting would take reading.
+    """
+
+    def __init__(self, source: RowSource, options: TableOptions, directory: MunicipalDirectory) -> None:
+        self._source = source
+        self.name = source.name
+        self.rows = source.rows
+        sample = next(iter(source.raw_blocks(0, _SAMPLE)), None)
+        if sample is None:
+            raise LayerFault("truncated", f"{self.name} has no rows below the names of its columns. Export it again.")
+        self.roles = find_roles(self.header, options, sample.columns, name=self.name)
+        if not (source.has_shapes or self.roles.place):
+            raise LayerFault(
+                "no_place_columns",
+                f"{self.name} has no column that says where the sites are; found "
+                f"{', '.join(map(repr, self.header[:20]))}. Expected longitude and latitude, well-known text, PAMS_PIN, or municipality with block and lot; name "
+                "the columns. An address cannot be looked up in this version.",
+            )
+        found = Findings(self.name)
+        system, told = _system(source, self.roles, options, sample, found)
+        self.crs = (source.crs or options.crs or _LONLAT) if source.has_shapes else None
+        self._told = (*found.changes, *told, *_told(self.roles))
+        self._placer = Placer(self.name, self.roles, system, options, directory)
+
+    @property
+    def header(self) -> list[str]:
+        """Names of the columns, in order."""
+        return [column.name for column in self._source.columns]
+
+    @property
+    def columns(self) -> tuple[OutColumn, ...]:
+        """The columns, in order, with what they hold."""
+        return self._source.columns
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What is to be told of the table as a whole."""
+        return (*self._source.changes, *self._told)
+
+    def blocks(self, start: int = 0, size: int = 50_000) -> Iterator[RowBlock]:
+        """Yield the rows from the `start`-th on, `size` at a time.
+
+        Where the blocks begin and end changes nothing in any row.
+
+        Parameters
+        ----------
+        start
+            How many rows to leave out: those that were done before.
+        size
+            Rows in a block; the last may have fewer.
+
+        Raises
+        ------
+        LayerFault
+            Where the rest of the file cannot be read at all.
+        """
+        if start < 0 or size < 1:
+            raise ValueError(f"start={start} and size={size}; expected at least 0 and 1.")
+        for raw in self._source.raw_blocks(start, size):
+            yield self._placer.place(raw)
+
+
+def open_table(
+    path: str | Path, options: TableOptions | None = None, *, directory: MunicipalDirectory
+) -> SiteTableReader:
+    r"""Open a table of sites.
+
+    Taken are CSV and other delimited text, Excel workbooks, Parquet and GeoParquet, GeoJSON, shapefiles, GeoPackages,
+    file geodatabases, KML, and zip files with one of the last. Text, workbooks and Parquet are read as streams.
+
+    Parameters
+    ----------
+    path
+        A local file, or the folder of a file geodatabase.
+    options
+        What whoever asks says about it; the columns are found by their usual names unless given.
+    directory
+        Which municipalities there are.
+
+    Raises
+    ------
+    LayerFault
+        ``not_found``, ``wrong_format``, ``no_place_columns``, ``no_column``, ``lone_coordinate``, ``unknown_fact``,
+        ``swapped_axes``, ``undeclared_crs``, ``wrong_crs``, ``crs_contradiction``, ``truncated``, and what the reading
+        of each format refuses.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from types import SimpleNamespace
+    >>> directory = SimpleNamespace(names={"0714": ("Newark City", "Essex")})
+    >>> file = Path(tempfile.mkdtemp()) / "sites.csv"
+    >>> _ = file.write_text("name,lon,lat\nA,-74.1641,40.7344\nB,74.1641,40.7344\n")
+    >>> (block,) = open_table(file, directory=directory).blocks()
+    >>> block.sites[0].typed, block.geometries[1], block.rows[1]
+    ('40.7344,-74.1641', None, 3)
+    """
+    options = options or TableOptions()
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if not path.exists():
+        raise LayerFault("not_found", f"There is no {str(path)!r}; expected the path of a table.")
+    if suffix in _OTHER_SHEETS:
+        raise LayerFault("wrong_format", f"{path.name} is a workbook of another kind; save it as .xlsx or as CSV.")
+    return SiteTableReader(_source(path, suffix, options), options, directory)
+
+
+def _source(path: Path, suffix: str, options: TableOptions) -> RowSource:
+    # Imported here: each format costs only whoever reads it.
+    if path.is_file() and suffix in _TEXT:
+        from grownj_geo.rows_text import TextRows  # noqa: PLC0415
+
+        return TextRows(path, options)
+    if path.is_file() and suffix in _SHEETS:
+        from grownj_geo.rows_sheet import SheetRows  # noqa: PLC0415
+
+        return SheetRows(path, options)
+    if path.is_file() and suffix in _PARQUET:
+        from grownj_geo.rows_geo import ParquetRows  # noqa: PLC0415
+
+        return ParquetRows(path, options)
+    from grownj_geo.rows_geo import FeatureRows  # noqa: PLC0415
+
+    return FeatureRows(path, options)
+
+
+def _told(roles: Roles) -> Iterator[Change]:
+    used = [f"{column!r} for {role}" for role, column in roles.columns.items()]
+    if roles.pair is not None:
+        used.insert(0, f"{roles.pair[0]!r} and {roles.pair[1]!r} for coordinates")
+    if used:
+        words = f"Columns were taken: {', '.join(used)}."
+        yield Change(kind="columns_taken", effect="noted", count=len(used), words=words)
+    if roles.facts:
+        named = ", ".join(f"{column!r} for {fact}" for fact, column in roles.facts.items())
+        words = f"Columns state facts of the sites: {named}."
+        yield Change(kind="facts_stated", effect="noted", count=len(roles.facts), words=words)
+
+
+def _system(
+    source: RowSource, roles: Roles, options: TableOptions, sample: RawBlock, found: Findings
+) -> tuple[Georeference, tuple[Change, ...]]:
+    """Return what the coordinates are in; refuse what the first rows show to be something else."""
+    declared = source.crs if source.has_shapes else None
+    if declared is not None:
+        system = declared_system(declared, found)
+        if options.crs is not None:
+            agree(system, options.crs, found)
+        return system, ()
+    system = stated_system(options.crs, found) if options.crs is not None else declared_system(_LONLAT, found)
+    xy = _sample_xy(source, roles, sample)
+    problem = None if _any_fits(xy, system) else misfit(xy, system.code)
+    told = problem is not None and (problem.kind != "projected" or "looks like" in problem.hint)
+    if problem is not None and told and problem.kind in {"swapped", "projected", "crs", "degrees"}:
+        fault = {"swapped": "swapped_axes", "projected": "undeclared_crs"}.get(problem.kind, "wrong_crs")
+        columns = f" ({roles.pair[0]} is taken for x, {roles.pair[1]} for y)" if roles.pair is not None else ""
+        advice = "Name the columns the other way round" if problem.kind == "swapped" else "Name the system"
+        raise found.refuse(fault, f"in its first {len(xy):,} rows {problem.hint}{columns}. {advice}")
+    if source.has_shapes and options.crs is None:
+        words = "The table declares no coordinate system; its numbers were taken for longitude and latitude."
+        return system, (Change(kind="crs_taken", effect="noted", count=1, words=words),)
+    return system, ()
+
+
+def _any_fits(xy: NDArray[np.float64], system: Georeference) -> bool:
+    """Return whether any row is where it should be: then the others are wrong by themselves."""
+    west, south, east, north = fitting_box(system)
+    x, y = xy[:, 0], xy[:, 1]
+    return not len(xy) or bool(((x >= west) & (x <= east) & (y >= south) & (y <= north)).any())
+
+
+def _sample_xy(source: RowSource, roles: Roles, sample: RawBlock) -> NDArray[np.float64]:
+    """Return coordinates of the first rows that have plain ones, shape (n, 2)."""
+    if source.has_shapes and sample.shapes is not None:
+        bounds = shapely.bounds(sample.shapes).reshape(-1, 4)
+        xy = bounds[:, :2]
+    elif roles.pair is not None:
+        (x, _), (y, _) = (plain_numbers(sample.columns[column]) for column in roles.pair)
+        xy = np.column_stack([x, y])
+    else:
+        xy = np.empty((0, 2))
+    good: NDArray[np.float64] = xy[np.isfinite(xy).all(axis=1)]
+    return good
