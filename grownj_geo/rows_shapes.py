@@ -162,7 +162,7 @@ def _fit(
             good[k] = True
         else:
             problems[int(rows[k])] = misfit_in_words(found)
-    return good
+    return np.asarray(good, dtype=bool)
 
 
 def _cuttable(
