@@ -80,6 +80,8 @@ def usable(
         shapes[deep] = shapely.force_2d(shapes[deep])
         found.tell("z_dropped", "noted", deep, "Heights and measures at the vertices were left aside.")
     shapes, fits = _of_kind(shapes, keep, kind, found)
+    if kind == "polygon":
+        _drop_empty_rings(shapes, np.flatnonzero(keep & fits))
     wrong = keep & ~fits
     if wrong.any():
         types = values_in_words(sorted({shapes[row].geom_type for row in np.flatnonzero(wrong)}))
@@ -111,6 +113,18 @@ def _finite(shapes: NDArray[Any]) -> NDArray[np.bool_]:
     finite = np.ones(len(shapes), dtype=bool)
     finite[index[~np.isfinite(xy).all(axis=1)]] = False
     return finite
+
+
+def _drop_empty_rings(shapes: NDArray[Any], rows: NDArray[np.int64]) -> None:
+    """Take holes without a single vertex out of polygons: they are nothing, and GEOS falls over them."""
+    parts, part_of = shapely.get_parts(shapes[rows], return_index=True)
+    rings, ring_of = shapely.get_rings(parts, return_index=True)
+    for row in map(int, np.unique(rows[part_of[ring_of[shapely.is_empty(rings)]]])):
+        whole = [
+            shapely.Polygon(leaf.exterior, [ring for ring in leaf.interiors if not ring.is_empty])
+            for leaf in _leaves(shapes[row])
+        ]
+        shapes[row] = whole[0] if shapes[row].geom_type == "Polygon" else shapely.MultiPolygon(whole)
 
 
 def _of_kind(

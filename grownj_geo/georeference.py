@@ -326,12 +326,13 @@ def stated_system(stated: str, found: Findings, *, tell: bool = True) -> Georefe
 def project(geometries: NDArray[Any], system: Georeference, found: Findings) -> NDArray[Any]:
     """Return geometries in EPSG:3424, all in one go; bit by bit the same where they are in it already.
 
-    Long sides are cut to 500 ft first where they would not stay straight.
+    Long sides are cut to 500 ft first where they would not stay straight. What is not valid stays as it is drawn, for
+    `cleaning.repair` to judge: nothing here looks at more than one side at a time.
 
     Parameters
     ----------
     geometries
-        Two-dimensional, finite, x (or longitude) first, shape (n,).
+        Points, lines and polygons, single or multiple; two-dimensional, finite, x (or longitude) first, shape (n,).
     system
         What they are in.
     found
@@ -359,6 +360,70 @@ def project(geometries: NDArray[Any], system: Georeference, found: Findings) -> 
     for block in np.split(np.arange(len(geometries)), np.flatnonzero(np.diff(ends)) + 1):
         some = geometries[block]
         if not system.keeps_straight:
-            some = shapely.segmentize(some, step)
+            some = _cut(some, step)
         projected[block] = shapely.transform(some, system.forward)
     return projected
+
+
+# Not shapely.segmentize: it passes polygons that are not valid through a buffer, which takes ground from them before
+# anybody has looked.
+
+
+def _cut(shapes: NDArray[Any], step: float) -> NDArray[Any]:
+    """Return geometries whose sides are no longer than a step; every vertex stays, in its place."""
+    xy, of = shapely.get_coordinates(shapes, return_index=True)
+    far = np.hypot(*np.diff(xy, axis=0).T) > step
+    # From one ring to the next is no side: some are looked at in vain.
+    long = np.zeros(len(shapes), dtype=bool)
+    long[of[1:][far & (of[1:] == of[:-1])]] = True
+    cut = shapes.copy()
+    dimensions = shapely.get_dimensions(shapes)
+    for dimension, type_id, one, several in (
+        (1, shapely.GeometryType.LINESTRING, _cut_lines, shapely.multilinestrings),
+        (2, shapely.GeometryType.POLYGON, _cut_polygons, shapely.multipolygons),
+    ):
+        which = np.flatnonzero(long & (dimensions == dimension))
+        parts, part_of = shapely.get_parts(shapes[which], return_index=True)
+        there = ~shapely.is_empty(parts)
+        pieces, part_of = one(parts[there], step), part_of[there]
+        is_single = shapely.get_type_id(shapes[which]) == type_id
+        for place, first, last, alone in zip(which, *_runs(part_of, len(which)), is_single, strict=True):
+            cut[place] = pieces[first] if alone else several(pieces[first:last])
+    return cut
+
+
+def _runs(index: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return where each number's run begins and ends in a sorted index."""
+    numbers = np.arange(n)
+    return np.searchsorted(index, numbers, "left"), np.searchsorted(index, numbers, "right")
+
+
+def _cut_polygons(polygons: NDArray[Any], step: float) -> NDArray[Any]:
+    rings, ring_of = shapely.get_rings(polygons, return_index=True)
+    there = ~shapely.is_empty(rings)
+    xy, index = _between(rings[there], step)
+    return np.asarray(shapely.polygons(shapely.linearrings(xy, indices=index), indices=ring_of[there]), dtype=object)
+
+
+def _cut_lines(lines: NDArray[Any], step: float) -> NDArray[Any]:
+    xy, index = _between(lines, step)
+    return np.asarray(shapely.linestrings(xy, indices=index), dtype=object)
+
+
+def _between(lines: NDArray[Any], step: float) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Return the vertices of lines or rings, others put in between them evenly, and of which line each is."""
+    xy, line_of = shapely.get_coordinates(lines, return_index=True)
+    start, end = xy, np.roll(xy, -1, axis=0)
+    # The last vertex of each line begins no side.
+    within = np.append(line_of[1:] == line_of[:-1], False)
+    pieces = np.where(within, np.maximum(np.ceil(np.hypot(*(end - start).T) / step), 1), 1).astype(np.int64)
+    first = np.cumsum(pieces) - pieces
+    side = np.repeat(np.arange(len(xy)), pieces)
+    number = np.arange(len(side)) - first[side]
+    # From the same end whichever way the side runs, so that neighbours, and a spike's two sides, still meet.
+    turned = (start[:, 0] > end[:, 0]) | ((start[:, 0] == end[:, 0]) & (start[:, 1] > end[:, 1]))
+    share = np.where(turned[side], pieces[side] - number, number) / pieces[side]
+    low, high = np.where(turned[:, None], end, start), np.where(turned[:, None], start, end)
+    points = low[side] + (high - low)[side] * share[:, None]
+    points[first] = xy
+    return points, line_of[side]

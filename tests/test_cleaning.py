@@ -227,3 +227,20 @@ def test_slivers_are_noted(side: float, noted: bool) -> None:  # noqa: FBT001
     shapes, found = _repair([SQUARE, square(0, 0, side)])
     assert len(shapes) == 2
     assert _kinds(found) == ([("slivers", "noted", (12,))] if noted else [])
+
+
+@pytest.mark.parametrize(
+    "wkt",
+    [
+        "POLYGON ((0 0, 90 0, 90 90, 0 90, 0 0), EMPTY, (10 10, 10 20, 20 20, 10 10))",
+        "MULTIPOLYGON (((0 0, 90 0, 90 90, 0 90, 0 0), EMPTY), ((200 0, 290 0, 290 90, 200 0)))",
+        "GEOMETRYCOLLECTION (POINT (1 1), POLYGON ((0 0, 90 0, 90 90, 0 90, 0 0), EMPTY))",
+    ],
+)
+def test_holes_without_a_vertex_are_nothing(wkt: str) -> None:
+    given = shapely.from_wkt(wkt)
+    shapes, keep, _ = _usable([SQUARE, given])
+    assert keep == [True, True]
+    assert not any(ring.is_empty for ring in shapely.get_rings(shapely.get_parts(shapes[1])))
+    assert shapes[1].area == given.area
+    assert shapes[0] is SQUARE

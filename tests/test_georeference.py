@@ -185,3 +185,61 @@ def test_sides_without_end_are_refused() -> None:
     with pytest.raises(LayerFault, match="8,000,000") as caught:
         project(np.array([shapely.LineString([(0, 0), (1e10, 0)])]), system, found)
     assert caught.value.fault == "too_long"
+
+
+BOW = shapely.Polygon([(585_000, 690_000), (588_000, 693_000), (588_000, 690_000), (585_000, 693_000)])
+
+
+@pytest.mark.parametrize("text", ["EPSG:4326", "EPSG:3857", "EPSG:26918", "EPSG:32111"])
+def test_what_is_not_valid_comes_out_as_it_was_drawn(text: str) -> None:
+    system, found = _system(text)
+    strip = shapely.box(590_000, 690_000, 594_000, 691_000)
+    drawn = np.array(
+        [BOW, shapely.MultiPolygon([strip, shapely.transform(strip, lambda xy: xy + np.array([2000, 0]))])],
+        dtype=object,
+    )
+    bow, both = project(np.asarray(shapely.transform(drawn, system.backward), dtype=object), system, found)
+    assert not bow.is_valid
+    # Both lobes, wound against one another: a mended half of it would have ground.
+    assert abs(bow.area) < 100
+    assert bow.bounds == pytest.approx(BOW.bounds, abs=1)
+    assert not both.is_valid
+    assert both.area == pytest.approx(8_000_000, rel=1e-4)
+
+
+def test_sides_are_cut_alike_whichever_way_they_run() -> None:
+    system, found = _system("EPSG:4326")
+    ring = [(-75.0, 40.0), (-74.9, 40.03), (-74.95, 40.2)]
+    one = shapely.Polygon(ring)
+    other = shapely.Polygon([ring[1], ring[0], (-74.94, 39.9)])
+    first, second = project(np.array([one, other]), system, found)
+    seam = [{tuple(xy) for xy in shapely.get_coordinates(shape)} for shape in (first, second)]
+    assert len(seam[0] & seam[1]) > 50
+    assert shapely.union(first, second).geom_type == "Polygon"
+    assert first.disjoint(second) is False
+    assert shapely.intersection(first, second).area == 0
+
+
+def test_every_vertex_stays_and_kinds_of_geometry_too() -> None:
+    system, found = _system("EPSG:26918")
+    holed = shapely.Polygon(
+        shapely.box(580_000, 690_000, 589_000, 699_000).exterior,
+        [shapely.box(582_000, 692_000, 582_100, 692_100).exterior],
+    )
+    small = around(NEWARK, 100.0)
+    drawn = [holed, small, shapely.MultiPolygon([holed]), shapely.MultiPolygon([small, around(CAMDEN, 4000.0)])]
+    lines = [
+        shapely.LineString([(580_000, 690_000), (589_000, 690_000), (589_100, 690_000)]),
+        shapely.MultiLineString([[(580_000, 690_000), (580_100, 690_000)], [(581_000, 690_000), (589_000, 691_000)]]),
+    ]
+    for shapes in (drawn, lines, [shapely.MultiPoint([NEWARK_XY[0], [400_000, 500_000]])]):
+        array = np.array([*shapes, None], dtype=object)[:-1]
+        came = project(np.asarray(shapely.transform(array, system.backward), dtype=object), system, found)
+        for true, ours in zip(shapes, came, strict=True):
+            assert ours.geom_type == true.geom_type
+            assert len(shapely.get_parts(ours)) == len(shapely.get_parts(true))
+            vertices = shapely.points(shapely.get_coordinates(true))
+            assert shapely.distance(vertices, shapely.multipoints(shapely.get_coordinates(ours))).max() < 1e-4
+            sides = np.hypot(*np.diff(shapely.get_coordinates(ours), axis=0).T)
+            assert ours.geom_type.startswith("Multi") or "Polygon" in ours.geom_type or sides.max() < 501
+            assert shapely.hausdorff_distance(ours, true) < 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+import geopandas as gpd
 import numpy as np
 import pyproj
 import pytest
@@ -13,12 +14,15 @@ from drawn import CAMDEN, NEWARK, around, manifest_of, square
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grownj_geo.features import Change, Features, LayerFault, LoadOptions
+from grownj_geo.features import Change, Features, LayerFault, LoadOptions, LoadReport
+from grownj_geo.loading import import_layer
 from grownj_geo.makelayer import make_layer
 from grownj_geo.manifest import load_manifests
 from grownj_geo.units import to_working
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from numpy.typing import NDArray
 
     from grownj_geo.atlas import Atlas
@@ -371,6 +375,96 @@ def test_a_repaired_polygon_measures_as_the_true_one() -> None:
     assert [(change.kind, change.rows) for change in report.changes] == [("repaired", (2,))]
     bow = shapely.Polygon([(first[0] + x, first[1] + y) for x, y in ((0, 0), (99, 99), (99, 0), (0, 99))])
     assert _fault(_areas([THERE, bow])).fault == "repair_too_large"
+
+
+X, Y = (float(v) for v in HERE.bounds[:2])
+
+
+def _drawn(*xy: tuple[float, float]) -> shapely.Polygon:
+    return shapely.Polygon([(X + x, Y + y) for x, y in xy])
+
+
+BLOCK = _drawn((0, 0), (3000, 0), (3000, 3000), (0, 3000))
+LOOP = _drawn((0, 0), (3000, 0), (3000, 1500), (1800, 1200), (1800, 1800), (3000, 1500), (3000, 3000), (0, 3000))
+# Each with what ground it is; None where that cannot be known.
+NOT_VALID: dict[str, tuple[Any, Any]] = {
+    "a spike": (_drawn((0, 0), (3000, 0), (3000, 3000), (3000, 6000), (3000, 3000), (0, 3000)), BLOCK),
+    "a slanting spike": (_drawn((0, 0), (3000, 0), (7100, -1700), (3000, 0), (3000, 3000), (0, 3000)), BLOCK),
+    "a hole drawn as a loop": (
+        LOOP,
+        shapely.Polygon(BLOCK.exterior, [_drawn((3000, 1500), (1800, 1200), (1800, 1800)).exterior]),
+    ),
+    "a sliver of overlap": (
+        shapely.MultiPolygon([BLOCK, _drawn((2999.99, 0), (6000, 0), (6000, 3000), (2999.99, 3000))]),
+        _drawn((0, 0), (6000, 0), (6000, 3000), (0, 3000)),
+    ),
+    "a bow tie": (_drawn((0, 0), (3000, 3000), (3000, 0), (0, 3000)), None),
+    "a bow tie of unequal lobes": (_drawn((0, 0), (4000, 3000), (4000, 0), (0, 2000)), None),
+    "a hole that protrudes": (
+        shapely.Polygon(BLOCK.exterior, [_drawn((2000, 1000), (4000, 1000), (4000, 2000), (2000, 2000)).exterior]),
+        None,
+    ),
+    "a hole elsewhere": (
+        shapely.Polygon(BLOCK.exterior, [_drawn((4000, 0), (5000, 0), (5000, 900), (4000, 900)).exterior]),
+        None,
+    ),
+    "parts that overlap": (
+        shapely.MultiPolygon([BLOCK, _drawn((2000, 0), (5000, 0), (5000, 3000), (2000, 3000))]),
+        None,
+    ),
+    "parts one in the other": (
+        shapely.MultiPolygon([BLOCK, _drawn((1000, 1000), (2000, 1000), (2000, 2000), (1000, 2000))]),
+        None,
+    ),
+}
+
+
+def _check_not_valid(name: str, load: Any) -> None:
+    """See that what can be mended is mended and told, and refused under strict loading, and all else is refused."""
+    _, ground = NOT_VALID[name]
+    if ground is None:
+        with pytest.raises(LayerFault, match="row 2") as caught:
+            load(PARTIAL)
+        assert caught.value.fault == "repair_too_large"
+        return
+    layer, report = load(PARTIAL)
+    assert [(change.kind, change.rows) for change in report.changes if change.effect != "noted"] == [("repaired", (2,))]
+    shape = layer.geometry(1)
+    assert shape.is_valid
+    # Sides that are straight in one system are other lines in another, by a few hundredths of a foot.
+    assert shapely.symmetric_difference(shape, ground).area < 0.1 * ground.length
+    with pytest.raises(LayerFault, match="repaired") as caught:
+        load(LoadOptions(partial=True, strict=True))
+    assert caught.value.fault == "strict"
+
+
+@pytest.mark.parametrize("crs", ["EPSG:3424", "EPSG:4326", "EPSG:3857", "EPSG:26918"])
+@pytest.mark.parametrize("name", NOT_VALID)
+def test_what_is_not_valid_fares_alike_in_every_system(name: str, crs: str) -> None:
+    shape, _ = NOT_VALID[name]
+    assert not shape.is_valid
+    features = _areas([THERE, shape])
+    if crs != "EPSG:3424":
+        features = _areas(list(_exported(features.geometries, crs)), crs=crs)
+    _check_not_valid(name, lambda options: make_layer(features, manifest_of("planning_areas"), options))
+
+
+@pytest.mark.parametrize("crs", ["EPSG:3424", "EPSG:4326", "EPSG:3857", "EPSG:26918"])
+@pytest.mark.parametrize("name", NOT_VALID)
+def test_what_is_not_valid_fares_alike_out_of_a_file(name: str, crs: str, tmp_path: Path) -> None:
+    way = pyproj.Transformer.from_crs("EPSG:3424", crs, always_xy=True)
+    path = tmp_path / "areas.gpkg"
+    shapes = [
+        shapely.transform(shape, lambda xy: np.column_stack(way.transform(xy[:, 0], xy[:, 1])))
+        for shape in (THERE, NOT_VALID[name][0])
+    ]
+    gpd.GeoDataFrame({"SPDETAIL": ["METROPOLITAN", "PARK"]}, geometry=shapes, crs=crs).to_file(path)
+
+    def load(options: LoadOptions) -> tuple[Layer, LoadReport]:
+        loaded = import_layer("planning_areas", path, options=options, dry_run=True)
+        return loaded.layer, loaded.report
+
+    _check_not_valid(name, load)
 
 
 def test_layer_and_report_agree(atlas: Atlas) -> None:
