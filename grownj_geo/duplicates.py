@@ -13,6 +13,7 @@ from grownj_geo.fieldmap import fields_of
 from grownj_geo.fieldvalues import as_text
 from grownj_geo.findings import rows_in_words
 from grownj_geo.layercheck import read_day
+from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -255,6 +256,8 @@ def note_overlaps(
         if len(over):
             worst = int(over[np.argmax(areas[over])])
             a, b = meant[worst]
+            if manifest.classes_exclude:
+                _refuse_wide(shapes, [meant[i] for i in over], rows, manifest, found)
             found.tell(
                 "overlaps",
                 "noted",
@@ -265,6 +268,28 @@ def note_overlaps(
     if looked < len(pairs):
         words = f"{len(pairs) - looked:,} pairs of neighbours were not looked at for overlaps: too many of them differ."
         found.tell("overlaps_not_looked_at", "noted", (), words)
+
+
+def _refuse_wide(
+    shapes: NDArray[Any],
+    pairs: Sequence[tuple[int, int]],
+    rows: NDArray[np.int64],
+    manifest: Manifest,
+    found: Findings,
+) -> None:
+    """Refuse classes that exclude each other on ground wider than the lines are unsure of."""
+    wide = []
+    for a, b in pairs:
+        both = shapely.intersection(shapes[a], shapes[b])
+        if not shapely.is_empty(shapely.buffer(both, -(manifest.accuracy_ft or 0.0) / FT_PER_FTUS)):
+            wide.append(f"rows {rows[a] + 1} and {rows[b] + 1} ({shapely.area(both):,.0f} square feet)")
+    if wide:
+        more = f" and {len(wide) - 10} more" if len(wide) > 10 else ""  # noqa: PLR2004 - as many as are read
+        raise found.refuse(
+            "overlapping_classes",
+            f"ground lies in two classes of which it can only be in one: {'; '.join(wide[:10])}{more}. Which of them "
+            "holds has to be settled by the publisher, or by whoever draws the layer",
+        )
 
 
 def _pairs(shapes: NDArray[Any], classes: list[tuple[str, ...]]) -> list[tuple[int, int]]:

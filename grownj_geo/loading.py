@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grownj_geo.errors import LayerError
+from grownj_geo.extentcheck import check_extent
 from grownj_geo.features import LayerFault, LoadOptions, LoadReport
 from grownj_geo.manifest import load_manifests
 from grownj_geo.refine import REFINABLE, refine
@@ -201,10 +202,12 @@ def prepare_layer(
     options, facts = options or LoadOptions(), facts or EditionFacts()
     if base is not None:
         return _refined(features, base, options, facts)
-    options = replace(options, municipal_lines=Atlas().layer("municipalities"))
-    return make_layer(
-        features, _stated(manifest_of(layer_id), features.source, facts, partial=options.partial), options
-    )
+    shipped = Atlas()
+    options = replace(options, municipal_lines=shipped.layer("municipalities"))
+    stated = _stated(manifest_of(layer_id), features.source, facts, partial=options.partial)
+    layer, report = make_layer(features, stated, options)
+    check_extent(layer, shipped)
+    return layer, report
 
 
 def _refined(features: Features, base: Layer, options: LoadOptions, facts: EditionFacts) -> tuple[Layer, LoadReport]:

@@ -93,6 +93,7 @@ class Manifest(_Strict):
     Distances are feet, dates are days. `accuracy_ft` includes the metre between WGS84 and NAD83. `undated` says
     what a feature without a beginning means: that it always held, or that nobody knows since when. `complete` says
     that the layer holds every such area, so that a site in none of its features is surely in no such area.
+    `area_acres` is about how much ground all features cover; `classes_exclude` says that no ground is in two classes.
     `max_age_days` says after how many days one should look whether the publisher has another edition. `refines` says
     that it is what ships with the user's own better knowledge in it. `fetch_options` are what has to be said when it
     is fetched.
@@ -114,6 +115,8 @@ class Manifest(_Strict):
     accuracy_ft: Annotated[float, Field(ge=0)] | None = None
     accuracy_source: str | None = None
     least_features: Annotated[int, Field(ge=1)] = 1
+    area_acres: Annotated[float, Field(gt=0)] | None = None
+    classes_exclude: bool = False
     max_age_days: Annotated[int, Field(ge=1)] = 365
     key_field: str | None = None
     name_field: str | None = None

@@ -110,8 +110,7 @@ def _tracts(tracts: Path | None, root: Path) -> tuple[list[str], Path]:
     path = root / "municipalities.parquet"
     frame = gpd.read_parquet(data_folder() / "municipalities.parquet")[["mun_code", "name", "geometry"]]
     frame.to_crs("EPSG:4269").to_parquet(path)
-    maps = _repeated("--map", ["UEZ_NAME=name", "MUN=mun_code"])
-    return ["urban_enterprise_zones", str(path), *maps, "--set", "DATE_DESIG=1990-01-01"], path
+    return ["redevelopment_areas", str(path), "--map", "NOTES=mun_code", "--set", "APPROVAL=1990-01-01"], path
 
 
 def _repeated(name: str, values: list[str]) -> list[str]:

@@ -141,10 +141,11 @@ def test_a_layer_without_keys_has_none_to_check() -> None:
     assert not _keys(manifest_of("planning_areas"), {"SPDETAIL": ["PARK", "PARK"]}).changes
 
 
-def _overlaps(shapes: list[Any], values: list[str]) -> Findings:
+def _overlaps(shapes: list[Any], values: list[str], **stated: Any) -> Findings:
+    manifest = manifest_of("planning_areas", **({"classes_exclude": False} | stated))
     found = Findings("areas.shp")
     rows = np.arange(10, 10 + len(shapes))
-    note_overlaps(np.array(shapes, dtype=object), {"SPDETAIL": values}, rows, manifest_of("planning_areas"), found)
+    note_overlaps(np.array(shapes, dtype=object), {"SPDETAIL": values}, rows, manifest, found)
     return found
 
 
@@ -157,6 +158,22 @@ def test_overlaps_of_different_classes_are_noted_with_their_area() -> None:
 def test_a_feature_inside_another_is_noted() -> None:
     found = _overlaps([HERE, square(500_100, 600_100, 10)], ["METROPOLITAN", "SUBURBAN"])
     assert "100 square feet" in found.changes[0].words
+
+
+@pytest.mark.parametrize(("width", "refused"), [(95.0, False), (96.0, False), (98.0, True), (500.0, True)])
+def test_ground_in_two_classes_that_exclude_each_other_is_refused_where_it_is_wider_than_the_lines_are_unsure(
+    width: float,
+    refused: bool,  # noqa: FBT001
+) -> None:
+    # Two lines, each known to 48.3 ft: 96.6 ft (international) are no more than both being off.
+    shapes = [HERE, square(501_000 - width, 600_000, 1000)]
+    if not refused:
+        assert _kinds(_overlaps(shapes, ["METROPOLITAN", "RURAL"], classes_exclude=True, accuracy_ft=48.3))
+        return
+    with pytest.raises(LayerFault) as caught:
+        _overlaps(shapes, ["METROPOLITAN", "RURAL"], classes_exclude=True, accuracy_ft=48.3)
+    assert caught.value.fault == "overlapping_classes"
+    assert "rows 11 and 12" in str(caught.value)
 
 
 def test_neighbours_and_overlaps_of_one_class_are_not_noted() -> None:

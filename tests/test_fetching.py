@@ -162,6 +162,10 @@ def test_too_few_features_are_refused_however_whole_they_came(stub: FeatureStub)
 
 
 def test_a_choice_of_features_is_a_part_and_is_named(stub: FeatureStub) -> None:
+    for number, feature in enumerate(stub.features):
+        x = -74.44 + 0.001 * number
+        feature["geometry"]["rings"] = [[[x, 39.36], [x, 39.361], [x + 0.001, 39.361], [x + 0.001, 39.36], [x, 39.36]]]
+        feature["attributes"]["Shape__Area"] = 0.000001
     loaded = fetch_layer("atlantic_city_tourism_district", fetch=how(stub, where="OBJECTID > 0"))
     assert not loaded.layer.manifest.complete
     assert loaded.edition is not None

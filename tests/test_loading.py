@@ -331,18 +331,18 @@ def test_tracts_on_other_lines_than_the_survey_s_are_refused(store: Store, tmp_p
 @pytest.mark.shared
 def test_the_municipalities_of_the_office_of_gis_come_in_whole(shared: Path, store: Store) -> None:
     loaded = import_layer(
-        "urban_enterprise_zones",
+        "redevelopment_areas",
         shared / "data" / "nj_municipalities_njogis2021.parquet",
         store=store,
-        options=LoadOptions(fields={"UEZ_NAME": "name", "MUN": "mun_code"}, constants={"DATE_DESIG": "1983-01-01"}),
+        options=LoadOptions(fields={"NOTES": "mun_code"}, constants={"APPROVAL": "1983-01-01"}),
     )
     assert (loaded.report.read, loaded.report.kept) == (565, 565)
-    ours, base = load_atlas(store=store).layer("urban_enterprise_zones"), load_atlas().layer("municipalities")
+    ours, base = load_atlas(store=store).layer("redevelopment_areas"), load_atlas().layer("municipalities")
     assert ours is not None
     assert base is not None
     rows = {base.key(i): i for i in range(len(base))}
     for i in range(0, 565, 7):
-        truth = base.geometry(rows[ours.value("MUN", i)])
+        truth = base.geometry(rows[ours.name(i)])
         # Vertex by vertex: sides that are straight in feet were straight in degrees in this file.
         corners = shapely.points(shapely.get_coordinates(truth))
         assert shapely.distance(corners, shapely.boundary(ours.geometry(i))).max() < 0.02
