@@ -117,6 +117,27 @@ def _layers_in(node: object) -> Iterable[str]:
             yield from _layers_in(value)
 
 
+@layers_app.command("show", epilog=EPILOG)
+def show(
+    layer: Annotated[str, typer.Argument(metavar="LAYER", help="Which layer: see grownj layers list.")],
+    *,
+    json: Json = False,
+    width: Width = None,
+) -> None:
+    """Show what a layer is, which fields and values it has, and how to load it."""
+    from grownj_geo.loading import manifest_of  # noqa: PLC0415 - only where it is used
+
+    utf8(layer)
+    with refusals():
+        manifest = manifest_of(layer)
+    if json:
+        print_json(manifest.model_dump(mode="json"))
+    else:
+        from grownj_geo.layers_page import manifest_page  # noqa: PLC0415 - only where it is used
+
+        manifest_page(manifest, _needed_by().get(layer, []), console_of(width))
+
+
 @layers_app.command("status", epilog=EPILOG)
 def status(*, as_of: AsOf = None, json: Json = False, width: Width = None) -> None:
     """Show the editions in your store: their age, which one a day takes, and what is not loaded."""

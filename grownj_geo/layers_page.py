@@ -8,19 +8,81 @@ from rich.table import Table
 from rich.text import Text
 
 from grownj_geo.atlas import load_atlas
+from grownj_geo.designations import load_lists
 from grownj_geo.report import Page, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rich.console import Console
 
     from grownj_geo.layerstatus import Comparison, EditionStatus, LayerStatus
     from grownj_geo.loading import Loaded
+    from grownj_geo.manifest import Manifest
     from grownj_geo.store import Edition
 
-__all__ = ["diff_page", "loaded_page", "status_page"]
+__all__ = ["diff_page", "loaded_page", "manifest_page", "status_page"]
 
 _MOST_CHANGES = 40
 _EFFECTS = {"left_out": "left out", "changed": "changed", "noted": "noted"}
+
+
+def manifest_page(manifest: Manifest, needed_by: Sequence[str], console: Console) -> None:
+    """Print what a layer is: its fields and their values, where it can lie, its terms, and how to load it."""
+    page = Page(console)
+    page.heading(f"{manifest.title.upper()} ({manifest.id})")
+    accuracy = "not known" if manifest.accuracy_ft is None else f"known to {manifest.accuracy_ft:,.1f} ft"
+    edition = f"the edition of {manifest.edition} ships" if manifest.edition else "ships"
+    page.pairs(
+        [
+            ("What it is", manifest.description),
+            ("Publisher", manifest.publisher),
+            ("Source", f"{manifest.source} {manifest.source_url or ''}".strip()),
+            ("Ships", edition if manifest.ships else "no"),
+            ("Kind", f"{manifest.kind}, at least {manifest.least_features:,} features"),
+            ("Lines", f"{accuracy}. {manifest.accuracy_source or ''}".strip()),
+            ("Absence", "from it is a no" if manifest.complete else "from it proves nothing: it is not complete"),
+            ("Asked for by", ", ".join(needed_by) or "no category of the default rulebook"),
+            ("To load it", f"{manifest.load_command}. {manifest.how_to_load}"),
+            ("Terms", manifest.terms),
+            ("Known", f"{manifest.status}. {manifest.status_note or ''}".strip()),
+        ]
+    )
+    page.items("FIELDS", _field_words(manifest))
+    if manifest.id == "designations":
+        page.items("LISTS", [f"{name}: {known.label}" for name, known in load_lists().items()])
+    page.items("CAUTIONS", manifest.cautions)
+
+
+def _field_words(manifest: Manifest) -> list[str]:
+    """Return the publisher's fields, what each is, and which values it has."""
+    roles: dict[str, list[str]] = {}
+    for name, role in (
+        (manifest.key_field, "key"),
+        (manifest.name_field, "name"),
+        (manifest.uncertainty_field, "uncertainty in feet"),
+        (manifest.bound_field, "exact, inner, outer or nominal"),
+        (manifest.from_field, "first day, as 2017-04-17 or 4/17/2017"),
+        (manifest.until_field, "first day on which it no longer holds"),
+    ):
+        if name is not None:
+            roles.setdefault(name, []).append(role)
+    coded = {field.source_field: field for field in manifest.fields.values()}
+    words = []
+    for name in dict.fromkeys((*manifest.required_fields, *roles, *coded)):
+        parts = ["required"] * (name in manifest.required_fields or name in roles) + roles.get(name, [])
+        field = coded.get(name)
+        if field is not None:
+            if field.digits:
+                parts.append(f"{field.digits} digits")
+            if field.values:
+                parts.append("values " + ", ".join(f"{value!r}" for value in field.values))
+            if field.aliases:
+                parts.append(f"also called {', '.join(field.aliases)}")
+            if field.note:
+                parts.append(field.note.rstrip("."))
+        words.append(f"{name}: {'; '.join(parts) or 'as the publisher has it'}.")
+    return words
 
 
 def loaded_page(loaded: Loaded, console: Console) -> None:
@@ -42,7 +104,8 @@ def loaded_page(loaded: Loaded, console: Console) -> None:
     if renamed:
         rows.append(("Fields", ", ".join(renamed)))
     for field, values in report.unknown_values.items():
-        rows.append(("Unknown", f"{field}: {', '.join(values)}; sites there stay undetermined"))
+        named = ", ".join(value or "(nothing)" for value in values)
+        rows.append(("Unknown", f"{field}: {named}; sites there stay undetermined"))
     for effect, words in _EFFECTS.items():
         rows += [(words.capitalize(), c.words) for c in report.changes if c.effect == effect]
     page.pairs(rows)

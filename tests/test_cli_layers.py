@@ -299,7 +299,31 @@ def test_an_exported_layer_can_be_imported_again(tmp_path: Path, ending: str) ->
     assert found["diff"]["changes"] == []
 
 
-@pytest.mark.parametrize("command", ["list", "status", "verify", "import", "fetch", "diff", "remove", "export"])
+@pytest.mark.parametrize("command", ["list", "show", "status", "verify", "import", "fetch", "diff", "remove", "export"])
+@pytest.mark.parametrize(
+    ("layer", "said"),
+    [
+        ("planning_areas", ["SPDETAIL: required", "'ENV. SENSITIVE BARRIER IS'", "at least 2,958", "layers fetch"]),
+        ("census_tract_poverty", ["GEOID: required; key; 11 digits", "--acs 2011-2015", "TRACT_VINTAGE"]),
+        ("designations", ["lfb_supervision: municipalities that the user lists", "urban_aid_2017"]),
+        ("freight_rail", ["not known", "layers import freight_rail FILE"]),
+    ],
+)
+def test_show_teaches_what_a_file_must_have(layer: str, said: list[str]) -> None:
+    done = run("layers", "show", layer)
+    assert done.exit_code == 0, done.output
+    text = " ".join(done.stdout.split())
+    for words in said:
+        assert words in text
+    assert json.loads(run("layers", "show", layer, "--json").stdout)["id"] == layer
+
+
+def test_show_of_an_unknown_layer_names_the_nearest() -> None:
+    done = run("layers", "show", "planing_areas")
+    assert done.exit_code == 2
+    assert "Did you mean planning_areas?" in done.stderr
+
+
 def test_every_command_has_help_that_teaches(command: str) -> None:
     done = run("layers", command, "--help")
     assert done.exit_code == 0
