@@ -299,7 +299,6 @@ def test_an_exported_layer_can_be_imported_again(tmp_path: Path, ending: str) ->
     assert found["diff"]["changes"] == []
 
 
-@pytest.mark.parametrize("command", ["list", "show", "status", "verify", "import", "fetch", "diff", "remove", "export"])
 @pytest.mark.parametrize(
     ("layer", "said"),
     [
@@ -324,6 +323,7 @@ def test_show_of_an_unknown_layer_names_the_nearest() -> None:
     assert "Did you mean planning_areas?" in done.stderr
 
 
+@pytest.mark.parametrize("command", ["list", "show", "status", "verify", "import", "fetch", "diff", "remove", "export"])
 def test_every_command_has_help_that_teaches(command: str) -> None:
     done = run("layers", command, "--help")
     assert done.exit_code == 0
