@@ -180,12 +180,12 @@ def _shapes(layer: Layer) -> np.ndarray[Any, np.dtype[np.object_]]:
 
 
 def _array(values: Sequence[Any]) -> Any:  # noqa: ANN401 - pyarrow is untyped
-    """Return a column; one that mixes kinds of values is kept as text."""
+    """Return a column; one that mixes kinds of values, or has greater numbers than 64 bits, is kept as text."""
     import pyarrow as pa  # noqa: PLC0415 - writing is rare
 
     try:
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
+    except (pa.ArrowException, OverflowError):
         return pa.array([None if v is None else str(v) for v in values], pa.string())
 
 
