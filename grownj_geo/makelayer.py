@@ -64,15 +64,17 @@ def make_layer(
     -------
     tuple
         The layer in EPSG:3424 (US survey feet) with the manifest's field names and the source's further fields; and
-        the report. The layer's manifest is the given one, with these changes: a change of datum adds what it may be off
-        to `accuracy_ft`, and a partial layer is not complete and may have a single feature.
+        the report. The layer's manifest is the given one, with these changes: what a change of datum, or the way the
+        features came, may be off is added to `accuracy_ft`, and a partial layer is not complete and may have a single
+        feature.
 
     Raises
     ------
     LayerFault
         If the layer cannot be made without guessing. Its `fault` says which kind it is, its message what was found,
-        what was expected and what to do, for all faults of one step at once. ``"strict"`` lists whatever would have
-        been changed or left out.
+        what was expected and what to do, for all faults of one step at once. ``"no_accuracy"`` where the manifest does
+        not say how far its lines may be from the truth; ``"strict"`` lists whatever would have been changed or left
+        out.
 
     Examples
     --------
@@ -88,6 +90,12 @@ def make_layer(
     found.changes.extend(features.changes)
     if not len(features):
         raise found.refuse("no_features", "it has no features; expected at least one. Check that it is the right file")
+    if manifest.accuracy_ft is None and manifest.kind != "table":
+        raise found.refuse(
+            "no_accuracy",
+            f"nothing is known of how far the lines of {manifest.id} may be from the truth, and they would count as "
+            "exact. Expected a figure in feet, of whoever drew them; state it with --accuracy-ft",
+        )
     mapped = map_fields(features, manifest, options, found)
     columns = mapped.columns
     codes = None if options.municipal_lines is None else _codes(options.municipal_lines)
@@ -221,8 +229,12 @@ def _edition(manifest: Manifest, options: LoadOptions, added_ft: float) -> Manif
     update: dict[str, Any] = {}
     if options.partial:
         update |= {"complete": False, "least_features": 1}
-    if added_ft and manifest.accuracy_ft is not None:
-        update["accuracy_ft"] = manifest.accuracy_ft + added_ft
+    if added_ft:
+        # Where nothing is known of the lines themselves, they are good to no less than this.
+        known = [manifest.accuracy_source.rstrip(".")] if manifest.accuracy_source else []
+        words = f"{added_ft:.1f} ft are added for the way from the system in which it came"
+        update["accuracy_ft"] = (manifest.accuracy_ft or 0.0) + added_ft
+        update["accuracy_source"] = "; ".join([*known, words])
     return manifest.model_copy(update=update) if update else manifest
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import geopandas as gpd
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grownj_geo.features import Change, Features, LayerFault, LoadOptions, LoadReport
-from grownj_geo.loading import import_layer
+from grownj_geo.loading import EditionFacts, import_layer
 from grownj_geo.makelayer import make_layer
 from grownj_geo.manifest import load_manifests
 from grownj_geo.units import to_working
@@ -158,6 +159,9 @@ def test_nad27_is_right_where_it_is_declared_and_118_ft_off_where_it_is_not() ->
     off = float(np.hypot(*(shapely.get_coordinates(right.geometry(0)) - true).T).min())
     assert off <= max(report.added_accuracy_ft, 46)
     assert right.manifest.accuracy_ft == pytest.approx(48.3 + report.added_accuracy_ft)
+    assert f"{report.added_accuracy_ft:.1f} ft are added" in str(right.manifest.accuracy_source)
+    assert "45 ft" in str(right.manifest.accuracy_source)
+    assert wrong.manifest.accuracy_source == manifest.accuracy_source
     assert [change.kind for change in report.changes] == ["datum_shift"]
     projected, _ = make_layer(_areas([_exported27(zone)], crs="EPSG:32011"), manifest, PARTIAL)
     assert shapely.hausdorff_distance(projected.geometry(0), right.geometry(0)) < 0.01
@@ -333,10 +337,43 @@ def test_lines_are_a_layer_too() -> None:
     line = shapely.LineString([(586_000, 692_000), (586_400, 692_000)])
     tie = shapely.GeometryCollection([line, shapely.Point(586_000, 692_000)])
     features = Features("rail.kml", {"FREIGHT": ["yes"]}, np.array([tie], dtype=object), "EPSG:3424")
-    layer, report = make_layer(features, load_manifests()["freight_rail"])
+    layer, report = make_layer(features, load_manifests()["freight_rail"].model_copy(update={"accuracy_ft": 40.0}))
     assert layer.geometry(0) == line
     assert layer.value("freight", 0) == "yes"
     assert [change.kind for change in report.changes] == ["value_spelling", "collection_reduced"]
+
+
+def test_lines_of_which_nothing_is_known_are_not_taken_for_exact(tmp_path: Path) -> None:
+    features = _rail("EPSG:3424")
+    fault = _fault(features, PARTIAL, "freight_rail")
+    assert fault.fault == "no_accuracy"
+    assert "--accuracy-ft" in str(fault)
+    stated = load_manifests()["freight_rail"].model_copy(update={"accuracy_ft": 0.0})
+    assert make_layer(features, stated)[0].manifest.accuracy_ft == 0
+    path = tmp_path / "rail.gpkg"
+    gpd.GeoDataFrame(features.columns, geometry=features.geometries, crs="EPSG:3424").to_file(path)
+    with pytest.raises(LayerFault, match="freight_rail"):
+        import_layer("freight_rail", path, dry_run=True)
+    loaded = import_layer("freight_rail", path, facts=EditionFacts(accuracy_ft=40.0), dry_run=True)
+    assert loaded.layer.manifest.accuracy_ft == 40
+
+
+def _rail(crs: str) -> Features:
+    line = shapely.LineString([(586_000, 692_000), (586_400, 692_000)])
+    return Features("rail.kml", {"FREIGHT": ["yes"]}, np.array([line], dtype=object), crs)
+
+
+def test_what_a_change_of_datum_may_be_off_counts_where_exact_lines_are_stated() -> None:
+    stated = load_manifests()["freight_rail"].model_copy(update={"accuracy_ft": 0.0, "accuracy_source": None})
+    features = replace(_rail("EPSG:3424"), geometries=np.array([shapely.LineString([NEWARK, (-74.17, 40.74)])]))
+    try:
+        layer, report = make_layer(replace(features, crs="EPSG:4267"), stated)
+    except LayerFault as fault:
+        assert fault.fault == "datum_path"  # noqa: PT017 - where PROJ has no way of known accuracy
+        return
+    assert report.added_accuracy_ft > 0
+    assert layer.manifest.accuracy_ft == report.added_accuracy_ft
+    assert str(layer.manifest.accuracy_source).startswith(f"{report.added_accuracy_ft:.1f} ft are added")
 
 
 def test_lost_zeros_are_checked_against_the_municipalities(atlas: Atlas) -> None:
