@@ -13,17 +13,18 @@ from grownj_geo.extentcheck import check_extent
 from grownj_geo.features import LayerFault, LoadOptions, LoadReport
 from grownj_geo.manifest import load_manifests
 from grownj_geo.refine import REFINABLE, refine
-from grownj_geo.store import Origin, Store
+from grownj_geo.store import MadeFrom, Origin, Store
 
 if TYPE_CHECKING:
     import os
 
+    from grownj_geo.atlas import Atlas
     from grownj_geo.features import Features
     from grownj_geo.layer import Layer
     from grownj_geo.manifest import Manifest
     from grownj_geo.store import Edition
 
-__all__ = ["EditionFacts", "Loaded", "import_layer", "keep_layer", "manifest_of", "prepare_layer"]
+__all__ = ["Base", "EditionFacts", "Loaded", "import_layer", "keep_layer", "manifest_of", "prepare_layer"]
 
 _BLOCK = 1 << 20
 
@@ -49,6 +50,15 @@ class EditionFacts:
     valid_until: date | None = None
     accuracy_ft: float | None = None
     complete: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Base:
+    """What a user's file refines: the layer, the atlas that it is from, and its edition; None for what ships."""
+
+    layer: Layer
+    atlas: Atlas
+    edition: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,22 +141,56 @@ def import_layer(
     if poverty is not None:
         vintage = None if options is None else options.constants.get("TRACT_VINTAGE")
         features = _with_poverty(features, layer_id, Path(poverty), acs_edition, vintage)
-    base = _base(layer_id, store) if layer_id in REFINABLE else None
-    layer, report = prepare_layer(features, layer_id, options=options, facts=facts, base=base)
     origin = Origin(
         how="refinement" if layer_id in REFINABLE else "import",
         source=place.name,
         sha256=_sha256(place),
         retrieved_at=datetime.now(UTC).replace(microsecond=0),
         publisher_date=None if facts is None else facts.edition,
-        base_sha256=manifest.sha256 if base is not None else None,
+        base_sha256=manifest.sha256 if layer_id in REFINABLE else None,
     )
+    if layer_id in REFINABLE:
+        if acs_edition is not None:
+            raise LayerFault("option_not_used", f"--acs means nothing for {layer_id}. Leave it out.")
+        return _import_refined(
+            features, layer_id, origin=origin, store=store or Store(), options=options, facts=facts, dry_run=dry_run
+        )
+    layer, report = prepare_layer(features, layer_id, options=options, facts=facts)
     del features  # a large layer's raw geometries are not needed any more
     edition = None if dry_run else keep_layer(layer, report, origin=origin, store=store)
     return Loaded(layer, report, edition)
 
 
-def _base(layer_id: str, store: Store | None) -> Layer:
+def _import_refined(
+    features: Features,
+    layer_id: str,
+    *,
+    origin: Origin,
+    store: Store,
+    options: LoadOptions | None,
+    facts: EditionFacts | None,
+    dry_run: bool,
+) -> Loaded:
+    """Refine a layer and keep it; once more where another run has refined it meanwhile, so that neither is lost."""
+
+    def once() -> Loaded:
+        base = _base(layer_id, store)
+        layer, report = prepare_layer(features, layer_id, options=options, facts=facts, base=base)
+        if dry_run:
+            return Loaded(layer, report, None)
+        edition = store.add(layer, origin=origin, report=report, made_from=MadeFrom(base.edition))
+        return Loaded(layer, report, edition)
+
+    try:
+        return once()
+    except LayerFault as error:
+        if error.fault != "base_moved":
+            raise
+    # A second time in a row is told: whoever loads then decides when to go on.
+    return once()
+
+
+def _base(layer_id: str, store: Store) -> Base:
     """Return what a user's file refines: the latest refinement in the store, else what ships.
 
     Raises
@@ -156,11 +200,12 @@ def _base(layer_id: str, store: Store | None) -> Layer:
     """
     from grownj_geo.atlas import load_atlas  # noqa: PLC0415 - only where it is used
 
-    atlas = load_atlas(store=store or Store())
-    base = atlas.layer(layer_id)
-    if base is None:
+    atlas = load_atlas(store=store)
+    layer = atlas.layer(layer_id)
+    if layer is None:
         raise LayerError(str(atlas.state(layer_id).problem))
-    return base
+    held = atlas.edition(layer_id)
+    return Base(layer, atlas, None if held is None else held.name)
 
 
 def _with_poverty(features: Features, layer_id: str, table: Path, edition: str | None, vintage: str | None) -> Features:
@@ -182,7 +227,7 @@ def prepare_layer(
     *,
     options: LoadOptions | None = None,
     facts: EditionFacts | None = None,
-    base: Layer | None = None,
+    base: Base | None = None,
 ) -> tuple[Layer, LoadReport]:
     """Make a checked layer out of features as they came, with what is stated of the edition in its manifest.
 
@@ -210,43 +255,52 @@ def prepare_layer(
     return layer, report
 
 
-def _refined(features: Features, base: Layer, options: LoadOptions, facts: EditionFacts) -> tuple[Layer, LoadReport]:
+def _refined(features: Features, base: Base, options: LoadOptions, facts: EditionFacts) -> tuple[Layer, LoadReport]:
     """Put the user's better knowledge into what ships."""
-    given = _as_named(features, options, facts)
-    layer, changes = refine(
-        base.id, given, base=base, manifest=base.manifest, source=features.source, stated_on=facts.edition
+    layer_id = base.layer.id
+    unused = {
+        "--valid-from": facts.valid_from is not None,
+        "--valid-until": facts.valid_until is not None,
+        "--complete": facts.complete,
+    }
+    if any(unused.values()):
+        named = ", ".join(name for name, given in unused.items() if given)
+        raise LayerFault(
+            "option_not_used",
+            f"{features.source}: {named}: nothing where rows are put into {layer_id}, which holds on the days that it "
+            "held before. Leave it out; rows have columns for their own days.",
+        )
+    refined = refine(
+        layer_id,
+        features,
+        base=base.layer,
+        manifest=manifest_of(layer_id),
+        source=features.source,
+        atlas=base.atlas,
+        stated_on=facts.edition,
+        options=options,
+        accuracy_ft=facts.accuracy_ft,
     )
-    # To change values is what a refinement is for.
-    changed = [c for c in changes if c.effect == "left_out"] + [c for c in features.changes if c.effect != "noted"]
+    changes = (*features.changes, *refined.changes)
+    meddled = [change.words.rstrip(".") for change in changes if change.effect != "noted"]
+    if options.strict and meddled:
+        raise LayerFault(
+            "strict",
+            f"{features.source}: nothing may be changed under strict loading, and: {'. '.join(meddled)}. Correct the "
+            "rows, or load them without it.",
+        )
     report = LoadReport(
-        layer=base.id,
+        layer=layer_id,
         source=features.source,
         read=len(features),
-        kept=len(layer),
-        crs=features.crs or "no coordinates",
-        fields={name: options.fields.get(name, name) for name in given.columns},
+        kept=len(refined.layer),
+        crs=refined.crs,
+        fields=refined.fields,
         unknown_values={},
-        changes=(*features.changes, *changes),
+        changes=changes,
+        added_accuracy_ft=refined.added_accuracy_ft,
     )
-    if options.strict and changed:
-        raise LayerFault("strict", " ".join(change.words for change in changed))
-    return layer, report
-
-
-def _as_named(features: Features, options: LoadOptions, facts: EditionFacts) -> Features:
-    """Return features with the fields, the constants and the coordinate system that their user states."""
-    columns = dict(features.columns)
-    for ours, theirs in options.fields.items():
-        if theirs not in columns:
-            raise LayerFault(
-                "missing_field", f"{features.source} has no field {theirs!r}; it has {', '.join(features.columns)}."
-            )
-        columns[ours] = columns.pop(theirs)
-    constants = dict(options.constants)
-    if facts.accuracy_ft is not None:
-        constants.setdefault("accuracy_ft", f"{facts.accuracy_ft:g}")
-    columns |= {name: [value] * len(features) for name, value in constants.items()}
-    return replace(features, columns=columns, crs=features.crs or options.crs)
+    return refined.layer, report
 
 
 def _stated(manifest: Manifest, source: str, facts: EditionFacts, *, partial: bool) -> Manifest:

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grownj_geo.designations import load_lists
-from grownj_geo.layercheck import is_blank
+from grownj_geo.designations import load_lists, periods_overlap
+from grownj_geo.layercheck import is_blank, read_day
 from grownj_geo.readings import nearest_name
 from grownj_geo.refining import COMMON_FIELDS, PLACE_FIELDS, YES_NO, in_words, put, result, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from datetime import date
 
     from grownj_geo.layer import Layer
     from grownj_geo.refining import Work
+
+    _Period = tuple[date | None, date | None]
 
 __all__ = ["refine_lists"]
 
@@ -32,8 +36,39 @@ _FIELDS = {
 }
 
 
+_DAYS = ("from_earliest", "from_latest", "until_exclusive")
+
+
+@dataclass(frozen=True)
+class _Row:
+    """A given row: what it says, and whether it puts the municipality on the list or takes it off."""
+
+    number: int
+    values: dict[str, Any]
+    listed: bool
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.values["mun_code"], self.values["designation"]
+
+    @property
+    def label(self) -> str:
+        return f"{self.values['mun_label']} ({self.key[0]}), {self.key[1]}"
+
+    @property
+    def period(self) -> _Period:
+        return _period(self.values)
+
+    @property
+    def dated(self) -> bool:
+        return any(self.values[name] for name in _DAYS)
+
+
 def refine_lists(work: Work) -> Layer:
-    """Return the lists with the given rows in them: what is there already is replaced, what is not listed goes.
+    """Return the lists with the given rows in them.
+
+    A row takes the place of the one period of its municipality on its list that it has a day in common with, and is
+    added where there is none. A municipality that is not listed loses all its periods, or the one whose days are given.
 
     Raises
     ------
@@ -42,37 +77,80 @@ def refine_lists(work: Work) -> Layer:
     """
     work.find_columns(_FIELDS)
     base = work.base
-    there = {(base.value("mun_code", i), base.value("designation", i)): i for i in range(len(base))}
-    seen: dict[tuple[str, str], int] = {}
+    there: dict[tuple[str, str], list[int]] = {}
+    for i in range(len(base)):
+        there.setdefault((base.value("mun_code", i), base.value("designation", i)), []).append(i)
+    rows = [row for row in (_designation(work, number) for number in range(len(work.given))) if row is not None]
+    _check_distinct(work, rows)
+    told: dict[str, dict[int, str]] = {"rows_replaced": {}, "rows_added": {}, "rows_taken_off": {}, "not_listed": {}}
+    taken_off = [i for row in rows if not row.listed for i in _taken_off(work, row, there.get(row.key, []), told)]
     replaced: dict[int, dict[str, Any]] = {}
     added: list[dict[str, Any]] = []
-    told: dict[str, dict[int, str]] = {"rows_replaced": {}, "rows_added": {}, "rows_taken_off": {}, "not_listed": {}}
-    taken_off: list[int] = []
-    for row in range(len(work.given)):
-        values, listed = _designation(work, row)
-        if values is None:
-            continue
-        key = values["mun_code"], values["designation"]
-        label = f"{values['mun_label']} ({key[0]}), {key[1]}"
-        if key in seen:
-            work.fault("duplicate_row", row, f"{label} stands in row {seen[key] + 1} too. Expected one period for each")
-            continue
-        seen[key] = row
-        index = there.get(key)
-        if not listed:
-            told["not_listed" if index is None else "rows_taken_off"][row] = label
-            taken_off += [] if index is None else [index]
-        elif index is None:
-            added.append(values)
-            told["rows_added"][row] = label
+    for row in (row for row in rows if row.listed):
+        left = [i for i in there.get(row.key, []) if i not in taken_off]
+        former = [i for i in left if periods_overlap(row.period, _period_of(base, i))]
+        if len(former) > 1:
+            periods = " and ".join(_in_words(_period_of(base, i)) for i in former)
+            remedy = "Take each off in a row with its days and listed: no, or give days of one of them"
+            work.fault("several_periods", row.number, f"{row.label} is listed {periods} already. {remedy}")
+        elif not former:
+            added.append(row.values)
+            told["rows_added"][row.number] = row.label
+        elif former[0] in replaced:
+            words = f"{row.label} is listed {_in_words(_period_of(base, former[0]))}, and two rows have days in it"
+            work.fault("several_periods", row.number, f"{words}. Take that period off in a row with listed: no")
         else:
-            replaced[index] = values
-            told["rows_replaced"][row] = label
+            was, now = _in_words(_period_of(base, former[0])), _in_words(row.period)
+            told["rows_replaced"][row.number] = row.label if was == now else f"{row.label} ({now}; was {was})"
+            replaced[former[0]] = row.values
+    work.found.stop()
     columns, kept = put(base, replaced, added, taken_off)
-    _check_left(work, {name for _, name in seen}, columns["designation"], taken_off)
-    _tell_listings(work, told, replaced, list(seen.values()))
+    _check_left(work, {row.key[1] for row in rows}, columns["designation"], taken_off)
+    _tell_listings(work, told, replaced, rows)
     words = in_words(replaced=len(replaced), added=len(added), removed=len(taken_off))
     return result(work, columns, np.full((len(kept) + len(added), 4), np.nan), words)
+
+
+def _period(values: Mapping[str, Any]) -> _Period:
+    """Return the days between which a designation may hold: from the earliest first day to the day after the last."""
+    return read_day(values["from_earliest"]), read_day(values["until_exclusive"])
+
+
+def _period_of(base: Layer, index: int) -> _Period:
+    return _period({name: base.value(name, index) for name in _DAYS})
+
+
+def _in_words(period: _Period) -> str:
+    begins, ends = period
+    words = " ".join(filter(None, (f"from {begins}" if begins else "", f"until {ends}" if ends else "")))
+    return words or "without days"
+
+
+def _check_distinct(work: Work, rows: Sequence[_Row]) -> None:
+    """Refuse rows of one municipality and list that have days in common."""
+    by_key: dict[tuple[str, str], list[_Row]] = {}
+    for row in rows:
+        before = by_key.setdefault(row.key, [])
+        for other in before:
+            # One that takes off a period of given days is about just that period.
+            apart = other.listed != row.listed and (row if other.listed else other).dated
+            if not apart and periods_overlap(row.period, other.period):
+                words = f"{row.label} stands in row {other.number + 1} too, with days in common"
+                work.fault("duplicate_row", row.number, f"{words}. Leave one out, or give periods without such days")
+                break
+        before.append(row)
+
+
+def _taken_off(work: Work, row: _Row, there: Sequence[int], told: Mapping[str, dict[int, str]]) -> list[int]:
+    """Return the rows that a municipality loses: all, or that of the given days."""
+    exact = [i for i in there if not row.dated or _period_of(work.base, i) == row.period]
+    if there and not exact:
+        listed = " and ".join(_in_words(_period_of(work.base, i)) for i in there)
+        words = f"{row.label} is listed {listed}, not {_in_words(row.period)}"
+        work.fault("unknown_period", row.number, f"{words}. Give the days of the period to take off, or none for all")
+        return []
+    told["rows_taken_off" if exact else "not_listed"][row.number] = row.label
+    return exact
 
 
 def _check_left(work: Work, names: set[str], left: Sequence[str], taken_off: Sequence[int]) -> None:
@@ -88,7 +166,7 @@ def _tell_listings(
     work: Work,
     told: Mapping[str, Mapping[int, str]],
     replaced: Mapping[int, Mapping[str, Any]],
-    rows: Sequence[int],
+    rows: Sequence[_Row],
 ) -> None:
     for kind, words in (
         ("rows_replaced", "These rows take the place of shipped ones"),
@@ -98,23 +176,22 @@ def _tell_listings(
     ):
         if told[kind]:
             work.found.tell(kind, "noted", told[kind], f"{words}: {shown(told[kind].values())}.")
-    days = ("from_earliest", "from_latest", "until_exclusive")
     dropped = [
-        row
-        for row, index in zip(told["rows_replaced"], replaced, strict=True)
-        if any(work.base.value(n, index) for n in days) and not any(replaced[index][n] for n in days)
+        number
+        for number, index in zip(told["rows_replaced"], replaced, strict=True)
+        if any(work.base.value(name, index) and not replaced[index][name] for name in _DAYS)
     ]
     if dropped:
-        words = "These rows give no days: the days of the shipped rows no longer hold, and the designation always does."
+        words = "These rows leave out days that the shipped rows have: the designation is without that bound now."
         work.found.tell("days_dropped", "noted", dropped, words)
-    dated = [row for row in rows if work.text("from_earliest", row) or work.text("until_exclusive", row)]
+    dated = [row.number for row in rows if row.listed and row.dated]
     if dated:
         words = "Rules that read a list whatever its days do not look at these; 'listed: no' takes a municipality off."
         work.found.tell("days_given", "noted", dated, words)
 
 
-def _designation(work: Work, row: int) -> tuple[dict[str, Any] | None, bool]:
-    """Return the columns of a row, or None after a fault, and whether it puts the municipality on the list."""
+def _designation(work: Work, row: int) -> _Row | None:
+    """Return what a row says; None after a fault."""
     code, name = work.municipality(row), _list_name(work, row)
     listed = work.text("listed", row).lower() or "true"
     listed = YES_NO.get(listed, listed)
@@ -132,12 +209,12 @@ def _designation(work: Work, row: int) -> tuple[dict[str, Any] | None, bool]:
             "bad_period", row, f"it begins on {begins} and has ended by {until}. 'until' is the first day without it"
         )
     if code is None or name is None:
-        return None, False
+        return None
     label, county = work.atlas.municipal_names[code]
     days = {"from_earliest": earliest, "from_latest": latest, "until_exclusive": until}
     values |= {n: "" if day is None else day.isoformat() for n, day in days.items()}
     values |= {"mun_code": code, "mun_label": label, "county": county, "designation": name}
-    return values | {"note": work.text("note", row)}, listed == "true"
+    return _Row(row, values | {"note": work.text("note", row)}, listed == "true")
 
 
 def _list_name(work: Work, row: int) -> str | None:

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import shapely
 
+from grownj_geo.georeference import project
 from grownj_geo.layer import EXACT, OUTER
-from grownj_geo.refining import COMMON_FIELDS, in_words, projection, put, result, shown
+from grownj_geo.refine_places import geometry_system, system_in_words
+from grownj_geo.refining import COMMON_FIELDS, in_words, put, result, shown
 from grownj_geo.units import FT_PER_FTUS, FT_PER_MILE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
+    from grownj_geo.georeference import Georeference
     from grownj_geo.layer import Layer
     from grownj_geo.refining import Work
 
@@ -36,9 +39,9 @@ def refine_outlines(work: Work) -> Layer:
         With all faults of the rows.
     """
     work.find_columns(_FIELDS)
-    base, project = work.base, projection(work)
-    work.found.stop()
-    assert project is not None  # noqa: S101 - it would have been a fault
+    base, system = work.base, geometry_system(work.given, work.options.crs, work.found)
+    work.crs = system_in_words(system, work.given, work.options.crs)
+    work.added_accuracy_ft = system.added_accuracy_ft
     by_id: dict[str, list[int]] = {}
     for i in range(len(base)):
         by_id.setdefault(base.key(i), []).append(i)
@@ -47,7 +50,7 @@ def refine_outlines(work: Work) -> Layer:
     accuracies: list[float] = []
     for row in range(len(work.given)):
         key = _outlined(work, row, by_id)
-        shape = _outline(work, row, project)
+        shape = _outline(work, row, system)
         feet = work.feet("accuracy_ft", row)
         if feet is None and not work.text("accuracy_ft", row):
             words = "it has no accuracy_ft, and would count as exact. Give the feet within which the outline is true"
@@ -68,7 +71,7 @@ def refine_outlines(work: Work) -> Layer:
     columns, kept = put(base, {}, rows, gone)
     every = [base.geometry(i) for i in kept] + shapes
     bounds = np.array([shapely.bounds(shape) for shape in every], dtype=np.float64).reshape(-1, 4)
-    own_ft = (work.manifest.accuracy_ft or 0.0) + max(accuracies)
+    own_ft = (work.manifest.accuracy_ft or 0.0) + max(accuracies) + system.added_accuracy_ft
     # One figure holds for the whole layer: what is kept is never taken for better known than it is.
     accuracy = max([own_ft, *([base.manifest.accuracy_ft or 0.0] if kept else [])])
     named = shown(sorted(outlined))
@@ -77,7 +80,8 @@ def refine_outlines(work: Work) -> Layer:
         words = f"The bounds that stay count as known to {accuracy:.1f} ft too, as the outline does."
         work.found.tell("accuracy_of_all", "noted", (), words)
     words = f"{in_words(replaced=len(gone))} by {len(rows)} outline{'s' if len(rows) != 1 else ''} ({named})"
-    datum = f"{max(accuracies):g} ft as {work.source} states; {work.manifest.accuracy_source}"
+    shift = f"; {system.added_accuracy_ft:.1f} ft of the change of datum" if system.added_accuracy_ft else ""
+    datum = f"{max(accuracies):g} ft as {work.source} states{shift}; {work.manifest.accuracy_source}"
     return result(work, columns, bounds, words, shapes=every, accuracy_ft=accuracy, accuracy_source=datum)
 
 
@@ -95,7 +99,7 @@ def _outlined(work: Work, row: int, by_id: Mapping[str, Sequence[int]]) -> str |
     return None
 
 
-def _outline(work: Work, row: int, project: Callable[[shapely.Geometry], shapely.Geometry]) -> shapely.Geometry | None:
+def _outline(work: Work, row: int, system: Georeference) -> shapely.Geometry | None:
     """Return an outline in EPSG:3424; None after a fault."""
     shape = work.given.geometries[row]
     if shape is None or shape.is_empty:
@@ -110,11 +114,17 @@ def _outline(work: Work, row: int, project: Callable[[shapely.Geometry], shapely
         return None
     if shape.has_z:
         work.found.tell("z_dropped", "changed", [row], "Heights were dropped: areas are two-dimensional.")
-    try:
-        return project(shape)
-    except ValueError as error:
-        work.fault("misplaced", row, f"it cannot be projected: {error}. Is its CRS the right one?")
+    corners = np.array(shape.bounds, dtype=np.float64).reshape(2, 2)
+    if not np.isfinite(system.forward(corners)).all():
+        work.fault("misplaced", row, f"it cannot be projected from {system.name}. Is that the right system?")
         return None
+    flat = np.array([shapely.force_2d(shape)], dtype=object)
+    outline: shapely.Geometry = project(flat, system, work.found)[0]
+    if not shapely.is_valid(outline):
+        reason = shapely.is_valid_reason(outline)
+        work.fault("invalid_geometry", row, f"its outline is not valid once projected ({reason}). Repair it in a GIS")
+        return None
+    return outline
 
 
 def _compare_bounds(work: Work, row: int, shape: shapely.Geometry, former: Sequence[int]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,12 +14,16 @@ from grownj_geo.layercheck import read_day, read_figure
 from grownj_geo.observe import SiteTable
 from grownj_geo.place import PlacementKind, place_sites
 from grownj_geo.readings import nearest_name
-from grownj_geo.refining import COMMON_FIELDS, PLACE_FIELDS, YES_NO, in_words, projection, put, result, shown
+from grownj_geo.refine_places import degrees_system, geometry_system, system_in_words
+from grownj_geo.refining import COMMON_FIELDS, PLACE_FIELDS, YES_NO, in_words, put, result, shown
 from grownj_geo.units import FT_PER_MILE, geodesic_ft, to_lonlat, to_working
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from grownj_geo.georeference import Georeference
     from grownj_geo.layer import Layer
     from grownj_geo.refining import Work
 
@@ -27,8 +32,8 @@ __all__ = ["refine_stations"]
 _FARTHEST_MOVE_FT = FT_PER_MILE
 """A mid-point that is moved farther is another station's."""
 _SAME_PLACE_FT = 500.0
-_SAME_DEGREES = 1e-5
-"""About 3 ft: two statements of one position agree within it."""
+_AGREE_FT = 4.0
+"""Two statements of one position agree within it: degrees of five places are so fine."""
 _RAIL = frozenset({"commuter_rail", "light_rail", "rapid_transit"})
 _FIELDS = {
     "station_id": ("station_id", "id"),
@@ -46,8 +51,17 @@ _FIELDS = {
     **PLACE_FIELDS,
     **COMMON_FIELDS,
 }
+_PLAIN_DEGREES = "longitude and latitude in degrees, on NAD83; as the columns are named"
 _COUNTS = tuple(name for name in _FIELDS if name.endswith(("lines_n", "merged_n")))
 _FLAGS = ("underground", "at_airport", "interstate", "out_of_state")
+
+
+@dataclass(frozen=True)
+class _Position:
+    """Where a row puts its station: longitude and latitude on NAD83, and the feet that a change of datum adds."""
+
+    lonlat: NDArray[np.float64]
+    added_ft: float
 
 
 def refine_stations(work: Work) -> Layer:
@@ -69,13 +83,13 @@ def refine_stations(work: Work) -> Layer:
         known, index = _station(work, row)
         if not known:
             continue
-        values = _station_values(work, row, index, placed=row in places)
+        values = _station_values(work, row, index, places.get(row))
         key = base.key(index) if index is not None else values["station_id"]
         if key in seen:
             work.fault("duplicate_row", row, f"the station {key} stands in row {seen[key] + 1} too. Leave one out")
         seen.setdefault(key, row)
         if row in places and index is not None:
-            _told_move(work, row, index, places[row])
+            _told_move(work, row, index, places[row].lonlat)
         rows.append((row, index, values))
     work.found.stop()
     _into_municipalities(work, [each for each in rows if each[0] in places], places)
@@ -83,10 +97,10 @@ def refine_stations(work: Work) -> Layer:
     replaced = {index: values for _, index, values in rows if index is not None}
     added = [values for _, index, values in rows if index is None]
     columns, _ = put(base, replaced, added)
-    lonlat = np.vstack([base.lonlat, *(places[row] for row, index, _ in rows if index is None)])
+    lonlat = np.vstack([base.lonlat, *(places[row].lonlat for row, index, _ in rows if index is None)])
     for row, index, _ in rows:
         if index is not None and row in places:
-            lonlat[index] = places[row]
+            lonlat[index] = places[row].lonlat
     for kind, words, chosen in (
         ("rows_replaced", "These stations were refined", [r for r in rows if r[1] is not None]),
         ("rows_added", "These stations were added", [r for r in rows if r[1] is None]),
@@ -141,7 +155,7 @@ def _coded(work: Work, name: str, row: int, *, quiet: bool = False) -> str:
     return plain.get(wanted, "")
 
 
-def _station_values(work: Work, row: int, index: int | None, *, placed: bool) -> dict[str, Any]:
+def _station_values(work: Work, row: int, index: int | None, place: _Position | None) -> dict[str, Any]:
     """Return what a row says of a station: all for a further one, what is to be changed for one that is there."""
     coded = [*_FLAGS, "mode", "operator", "operator_tie"]
     values: dict[str, Any] = {name: _coded(work, name, row) for name in coded}
@@ -153,14 +167,14 @@ def _station_values(work: Work, row: int, index: int | None, *, placed: bool) ->
     for name in _COUNTS:
         if values[name] and not values[name].isdigit():
             work.fault("bad_figure", row, f"{name} is {values[name]!r}. Expected a number of lines, or nothing")
-    feet = work.feet("coordinate_uncertainty_ft", row)
+    feet, placed = work.feet("coordinate_uncertainty_ft", row), place is not None
     if placed and not values["coordinate_uncertainty_ft"]:
         work.fault(
             "missing_uncertainty",
             row,
             "it has a position without coordinate_uncertainty_ft, and would count as exact. Give feet",
         )
-    values["coordinate_uncertainty_ft"] = "" if feet is None else repr(feet)
+    values["coordinate_uncertainty_ft"] = "" if feet is None else repr(feet + (place.added_ft if place else 0.0))
     if index is None:
         _complete(work, row, values, placed=placed)
     else:
@@ -210,38 +224,85 @@ def _tried_place(work: Work, row: int) -> bool:
     return work.given.geometries[row] is not None or bool(work.text("latitude", row) or work.text("longitude", row))
 
 
-def _positions(work: Work) -> dict[int, np.ndarray[Any, np.dtype[np.float64]]]:
-    """Return longitude and latitude by row, for the rows that have them."""
-    found: dict[int, np.ndarray[Any, np.dtype[np.float64]]] = {}
-    project = projection(work) if any(shape is not None for shape in work.given.geometries) else None
-    for row, shape in enumerate(work.given.geometries):
-        typed = [work.text(n, row) for n in ("longitude", "latitude")]
-        by_columns = by_point = None
-        if any(typed):
-            by_columns = np.array([read_figure(text) for text in typed], dtype=np.float64)
-        if shape is not None and project is not None:
-            if shape.geom_type != "Point" or shape.is_empty:
-                work.fault("wrong_geometry", row, f"it is a {shape.geom_type}. Expected one point, the mid-point")
-                continue
-            point = project(shape)
-            if not np.isfinite([point.x, point.y]).all():
-                work.fault("misplaced", row, "its point cannot be projected. Correct its coordinates")
-                continue
-            by_point = np.array([float(v) for v in to_lonlat(point.x, point.y)])
-        if by_columns is not None and by_point is not None and np.abs(by_columns - by_point).max() > _SAME_DEGREES:
-            work.fault("position_contradicted", row, "its point is not at its latitude and longitude. Leave one out")
-            continue
-        place = by_point if by_columns is None else by_columns
+def _positions(work: Work) -> dict[int, _Position]:
+    """Return where rows put their stations, for the rows that do."""
+    given, stated = work.given, work.options.crs
+    pointed = [row for row, shape in enumerate(given.geometries) if shape is not None]
+    typed = {row: text for row in range(len(given)) if any(text := _typed(work, row))}
+    if not pointed and not typed:
+        if stated is not None:
+            raise work.found.refuse("option_not_used", "--crs means nothing without a position. Leave it out")
+        work.crs = "none: no positions"
+        return {}
+    system = geometry_system(given, stated, work.found) if pointed else None
+    degrees = degrees_system(given, stated, work.found) if typed else None
+    told = [one for one in (system, degrees) if one is not None]
+    work.crs = system_in_words(told[0], given, stated) if told else _PLAIN_DEGREES
+    work.added_accuracy_ft = max((one.added_accuracy_ft for one in told), default=0.0)
+    found: dict[int, _Position] = {}
+    for row in sorted({*pointed, *typed}):
+        place = _position(work, row, typed.get(row), system, degrees)
         if place is None:
             continue
-        problem = misfit(place.reshape(1, 2), "EPSG:4269")
+        problem = misfit(place.lonlat.reshape(1, 2), "EPSG:4269")
         if problem is not None:
-            work.fault(
-                "misplaced", row, f"longitude {typed[0] or place[0]}, latitude {typed[1] or place[1]}: {problem.hint}"
-            )
+            lon, lat = typed.get(row, ("", ""))
+            where = f"longitude {lon or place.lonlat[0]}, latitude {lat or place.lonlat[1]}"
+            work.fault("misplaced", row, f"{where}: {problem.hint}")
             continue
         found[row] = place
+    shifted = [row for row, place in found.items() if place.added_ft]
+    if shifted:
+        feet = max(found[row].added_ft for row in shifted)
+        words = f"The {feet:.1f} ft of the change of datum were added to coordinate_uncertainty_ft of these rows."
+        work.found.tell("uncertainty_added", "noted", shifted, words)
     return found
+
+
+def _typed(work: Work, row: int) -> tuple[str, str]:
+    return work.text("longitude", row), work.text("latitude", row)
+
+
+def _position(
+    work: Work, row: int, typed: tuple[str, str] | None, system: Georeference | None, degrees: Georeference | None
+) -> _Position | None:
+    """Return a row's position by its point, by its columns, or by both where they agree; None after a fault."""
+    shape = work.given.geometries[row]
+    if shape is None or system is None:
+        return None if typed is None else _on_nad83(work, row, _figures(typed), degrees)
+    if shape.geom_type != "Point" or shape.is_empty:
+        work.fault("wrong_geometry", row, f"it is a {shape.geom_type}. Expected one point, the mid-point")
+        return None
+    raw = np.array([shape.x, shape.y])
+    by_point = _on_nad83(work, row, raw, system)
+    # Columns with the point's own numbers are what it was made of.
+    if typed is None or by_point is None or (_figures(typed) == raw).all():
+        return by_point
+    by_columns = _on_nad83(work, row, _figures(typed), degrees)
+    if by_columns is None:
+        return None
+    apart = float(geodesic_ft(*by_point.lonlat, *by_columns.lonlat)) if np.isfinite(by_columns.lonlat).all() else np.inf
+    if apart > _AGREE_FT + by_point.added_ft + by_columns.added_ft:
+        work.fault("position_contradicted", row, "its point is not at its latitude and longitude. Leave one out")
+        return None
+    return min(by_columns, by_point, key=lambda place: place.added_ft)
+
+
+def _figures(typed: tuple[str, str]) -> NDArray[np.float64]:
+    return np.array([read_figure(text) for text in typed], dtype=np.float64)
+
+
+def _on_nad83(work: Work, row: int, xy: NDArray[np.float64], system: Georeference | None) -> _Position | None:
+    """Return longitude and latitude on NAD83 of a place in a system, which is NAD83's degrees where there is none."""
+    if system is None or (system.is_degrees and system.one_datum):
+        # Degrees stay as they were given: there and back again they would differ in the last digits.
+        return _Position(xy, 0.0)
+    working = system.forward(xy.reshape(1, 2))
+    if not np.isfinite(working).all():
+        work.fault("misplaced", row, f"its point cannot be projected from {system.name}. Correct its coordinates")
+        return None
+    lon, lat = to_lonlat(working[:, 0], working[:, 1])
+    return _Position(np.array([float(lon[0]), float(lat[0])]), system.added_accuracy_ft)
 
 
 def _told_move(work: Work, row: int, index: int, place: np.ndarray[Any, np.dtype[np.float64]]) -> None:
@@ -262,7 +323,7 @@ def _told_move(work: Work, row: int, index: int, place: np.ndarray[Any, np.dtype
 def _into_municipalities(
     work: Work,
     rows: Sequence[tuple[int, int | None, dict[str, Any]]],
-    places: Mapping[int, np.ndarray[Any, np.dtype[np.float64]]],
+    places: Mapping[int, _Position],
 ) -> None:
     """Find the municipality of each station with a new position; one that was given is compared."""
     if not rows:
@@ -270,7 +331,7 @@ def _into_municipalities(
     said = [
         values.get("mun_code") or (work.base.value("mun_code", i) if i is not None else "") for _, i, values in rows
     ]
-    lonlat = np.array([places[row] for row, _, _ in rows])
+    lonlat = np.array([places[row].lonlat for row, _, _ in rows])
     x, y = to_working(lonlat[:, 0], lonlat[:, 1])
     slack = np.array([float(values["coordinate_uncertainty_ft"]) for _, _, values in rows])
     points = np.asarray(shapely.points(np.column_stack([x, y])), dtype=object)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,16 +11,17 @@ import shapely
 
 from grownj_geo.crs import plain_text
 from grownj_geo.errors import SiteError
-from grownj_geo.fieldvalues import as_text
+from grownj_geo.features import LoadOptions
+from grownj_geo.fieldvalues import as_text, read_days
 from grownj_geo.layer import Layer
-from grownj_geo.layercheck import read_day, read_figure
+from grownj_geo.layercheck import read_figure
 from grownj_geo.manifest import Status
 from grownj_geo.pins import match_municipality
 from grownj_geo.readings import nearest_name
-from grownj_geo.units import to_working_geometry
+from grownj_geo.refine_columns import Columns, find_columns
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
     import numpy as np
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from grownj_geo.findings import Findings
     from grownj_geo.manifest import Manifest
 
-__all__ = ["COMMON_FIELDS", "PLACE_FIELDS", "YES_NO", "Work", "in_words", "projection", "put", "result", "shown"]
+__all__ = ["COMMON_FIELDS", "PLACE_FIELDS", "YES_NO", "Work", "in_words", "put", "result", "shown"]
 
 YES_NO = {
     "yes": "true",
@@ -58,8 +58,6 @@ PLACE_FIELDS = {
 _STATUSES = get_args(Status)
 _CODE_DIGITS = 4
 _MOST_SHOWN = 8
-# NAD83 in all its realisations, and WGS84 that is taken as the same: nothing else is without a shift to be checked.
-_DATUMS = ("North American Datum 1983", "NAD83", "World Geodetic System 1984")
 
 
 @dataclass
@@ -78,8 +76,12 @@ class Work:
         Says which municipalities there are.
     found
         Faults and what is to be told, gathered.
-    names
+    options, accuracy_ft
+        What the user states of all rows: fields, values, coordinate system, and the feet within which they are true.
+    columns
         The given columns by the field that they say, once `find_columns` has looked.
+    crs, added_accuracy_ft
+        What coordinates were taken to be in, in words, and the feet that a change of datum added.
     """
 
     given: Features
@@ -89,27 +91,24 @@ class Work:
     stated_on: date | None
     atlas: Atlas
     found: Findings
-    names: dict[str, str] = field(default_factory=dict)
+    options: LoadOptions = field(default_factory=LoadOptions)
+    accuracy_ft: float | None = None
+    columns: Columns = field(default_factory=lambda: Columns({}, {}, {}))
+    crs: str = "none: a table"
+    added_accuracy_ft: float = 0.0
+    _days: dict[str, list[date | None]] = field(default_factory=dict)
 
     def text(self, name: str, row: int) -> str:
         """Return a given value as text; empty where it is blank or its column is not there."""
-        column = self.names.get(name)
-        return "" if column is None else plain_text(as_text(self.given.columns[column][row]))
+        column = self.columns.values.get(name)
+        return "" if column is None else plain_text(as_text(column[row]))
 
     def find_columns(self, fields: Mapping[str, tuple[str, ...]]) -> None:
-        """Find the given columns by their names, whatever their capitals; the others are told."""
-        plain = {re.sub(r"[\s\-]+", "_", name.strip().lower()): name for name in self.given.columns}
-        used = set()
-        for name, spellings in fields.items():
-            there = [plain[spelling] for spelling in spellings if spelling in plain]
-            if len(there) > 1:
-                self.found.fault("two_columns", f"{' and '.join(there)} both say the {name}. Leave one of them out")
-            if there:
-                self.names[name] = there[0]
-                used.update(there)
-        unused = [name for name in self.given.columns if name not in used]
-        if unused:
-            self.found.tell("fields_not_used", "noted", (), f"These columns say nothing here: {', '.join(unused)}.")
+        """Find the given columns, as the user says or by their names, with what is stated for all rows."""
+        stated = list(self.options.constants.items())
+        if self.accuracy_ft is not None:
+            stated.append(("accuracy_ft", repr(self.accuracy_ft)))
+        self.columns = find_columns(self.given, fields, mapped=self.options.fields, stated=stated, found=self.found)
 
     def fault(self, kind: str, row: int, message: str) -> None:
         """Add a fault of a row; the message may end as it likes."""
@@ -128,14 +127,13 @@ class Work:
         return {"status": status, "source": self.text("source", row) or self.source, "status_note": note}
 
     def day(self, name: str, row: int) -> date | None:
-        """Return a given day; what is none is a fault."""
-        column = self.names.get(name)
-        value = None if column is None else self.given.columns[column][row]
-        try:
-            return read_day(value)
-        except (ValueError, OverflowError):
-            self.fault("bad_date", row, f"{column} is {value!r}. Expected a day such as 2017-04-17, or nothing")
+        """Return a given day, read as in every other layer; what is none is a fault."""
+        if name not in self.columns.values:
             return None
+        if name not in self._days:
+            read = read_days(self.columns.values[name], self.columns.names[name], self.found)
+            self._days[name] = [None] * len(self.given) if read is None else read[0]
+        return self._days[name][row]
 
     def feet(self, name: str, row: int) -> float | None:
         """Return given feet; None where nothing is given, and where what is given is a fault."""
@@ -144,7 +142,9 @@ class Work:
             return None
         feet = read_figure(text)
         if not feet >= 0:
-            self.fault("bad_figure", row, f"{self.names[name]} is {text!r}. Expected feet, 0 or more, without a unit")
+            self.fault(
+                "bad_figure", row, f"{self.columns.names[name]} is {text!r}. Expected feet, 0 or more, without a unit"
+            )
             return None
         return feet
 
@@ -274,23 +274,3 @@ def put(
         column = [replaced.get(i, {}).get(name, values[i]) for i in kept]
         columns[name] = column + [row.get(name, "") for row in added]
     return columns, kept
-
-
-def projection(work: Work) -> Callable[[shapely.Geometry], shapely.Geometry] | None:
-    """Return what projects given geometries to EPSG:3424; None after a fault."""
-    import pyproj  # noqa: PLC0415 - lists need none
-
-    text = work.given.crs
-    if text is None:
-        work.found.fault("undeclared_crs", "it does not say what its coordinates are in. Save it with its CRS")
-        return None
-    try:
-        crs = pyproj.CRS.from_user_input(text)
-        datum = crs.datum.name if crs.datum is not None else str(crs.name)
-    except pyproj.exceptions.CRSError as error:
-        work.found.fault("undeclared_crs", f"its CRS cannot be read ({error}). Save it in EPSG:3424")
-        return None
-    if not datum.startswith(_DATUMS):
-        work.found.fault("unchecked_datum", f"its coordinates are on {datum}. Expected NAD83: project it to EPSG:3424")
-        return None
-    return lambda shape: to_working_geometry(shapely.force_2d(shape), crs=text)

@@ -13,7 +13,7 @@ from grownj_geo.determine import determine
 from grownj_geo.features import Features, LayerFault
 from grownj_geo.layercheck import check_layer
 from grownj_geo.manifest import load_manifests
-from grownj_geo.refine import refine
+from grownj_geo.refine import Refined, refine
 from grownj_geo.site import Site
 
 if TYPE_CHECKING:
@@ -34,22 +34,30 @@ def table(rows: Sequence[Mapping[str, Any]], shapes: Sequence[Any] | None = None
     return Features("mine.csv", {name: [row.get(name) for row in rows] for name in names}, geometries, crs)
 
 
-def refined(atlas: Atlas, layer_id: str, given: Features, *, base: Layer | None = None) -> tuple[Layer, list[Change]]:
+def refined(
+    atlas: Atlas, layer_id: str, given: Features, *, base: Layer | None = None, **more: Any
+) -> tuple[Layer, list[Change]]:
     """Return a layer that ships, or another base, with the given rows in it, and what is to be told."""
+    whole = refined_whole(atlas, layer_id, given, base=base, **more)
+    return whole.layer, list(whole.changes)
+
+
+def refined_whole(atlas: Atlas, layer_id: str, given: Features, *, base: Layer | None = None, **more: Any) -> Refined:
+    """Return all that a refinement gives; options of the user may be added."""
     there = base or atlas.layer(layer_id)
     assert there is not None
     manifest = load_manifests()[layer_id]
-    layer, changes = refine(
-        layer_id, given, base=there, manifest=manifest, source="mine.csv", stated_on=DAY, atlas=atlas
+    whole = refine(
+        layer_id, given, base=there, manifest=manifest, source="mine.csv", stated_on=DAY, atlas=atlas, **more
     )
-    check_layer(layer)
-    return layer, list(changes)
+    check_layer(whole.layer)
+    return whole
 
 
-def refused(atlas: Atlas, layer_id: str, given: Features) -> LayerFault:
+def refused(atlas: Atlas, layer_id: str, given: Features, **more: Any) -> LayerFault:
     """Return what given rows are refused with."""
     with pytest.raises(LayerFault) as raised:
-        refined(atlas, layer_id, given)
+        refined(atlas, layer_id, given, **more)
     assert str(raised.value).startswith("mine.csv")
     return raised.value
 
