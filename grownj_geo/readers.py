@@ -320,7 +320,7 @@ def _look(file: _File, name: str, encoding: str | None, scratch: Path, *, count:
     elif count:
         from grownj_geo.readers_json import geojson_count  # noqa: PLC0415
 
-        number = geojson_count(file.path, source=label)
+        number = geojson_count(file.path, source=label, scratch=scratch, encoding=encoding)
     return [_Found(Source(file.name, file.format, made_of, number), file)]
 
 

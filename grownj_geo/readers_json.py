@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import codecs
 import json
-import mmap
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
 
-from grownj_geo.crs import parse_crs
-from grownj_geo.errors import SiteError
 from grownj_geo.features import Change, Features, LayerFault
 from grownj_geo.readers_gdal import Announced, list_layers, read_layer_of
+from grownj_geo.readers_jsonscan import UNNAMED, scan_geojson
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,42 +27,18 @@ _DRIVERS = ("GeoJSON",)
 # Text that looks like a day stays text: so does a code of four digits, a hyphen and two.
 _OPTIONS = {"DATE_AS_STRING": "YES", "ARRAY_AS_STRING": "YES"}
 
-# None of these can begin inside a text: there the quotes are written with a backslash before them.
-_FEATURE = re.compile(rb'"type"\s*:\s*"Feature"')
-_COLLECTION = re.compile(rb'"type"\s*:\s*"FeatureCollection"')
-_NULL = re.compile(rb'"geometry"\s*:\s*null')
-_COORDINATES = re.compile(rb'"coordinates"\s*:\s*(\[[][0-9.eE+\-,\s]*)(.?)', re.DOTALL)
-_POSITION = re.compile(rb"\[\s*[-+.0-9]")
-_SHORT_POSITION = re.compile(rb"\[\s*[-+.0-9eE]+\s*\]")
-_UNNAMED = ""
 _FULL_CIRCLE = 360.0
-_CRS = re.compile(rb'"crs"\s*:\s*(?=\{|null)')
-_NOT_GEOJSON = {
-    "gdal_streamed_alg": ("not_allowed", "a list of commands for GDAL"),
-    "Topology": ("wrong_format", "TopoJSON"),
-    "esriGeometry": ("wrong_format", "Esri JSON"),
-}
 
 
-@dataclass(frozen=True)
-class _Scan:
-    """What a GeoJSON file holds, counted in its text."""
-
-    features: int
-    nulls: int
-    vertices: int
-    crs: str | None
-
-
-def geojson_count(path: Path, *, source: str) -> int:
-    """Return how many features a GeoJSON file has.
+def geojson_count(path: Path, *, source: str, scratch: Path, encoding: str | None = None) -> int:
+    """Return how many features a GeoJSON file has, after going through it; the parameters are those of `read_geojson`.
 
     Raises
     ------
     LayerFault
-        ``wrong_format`` or ``not_allowed``, where it is other JSON.
+        As `read_geojson`, but for what only reading shows.
     """
-    return _scan(path, source).features
+    return scan_geojson(_plain(path, source, scratch, encoding), source=source).features
 
 
 def read_geojson(path: Path, *, source: str, scratch: Path, encoding: str | None = None) -> Features:
@@ -88,18 +62,16 @@ def read_geojson(path: Path, *, source: str, scratch: Path, encoding: str | None
     Raises
     ------
     LayerFault
-        ``wrong_encoding``, ``wrong_format``, ``not_allowed``, ``broken_geometry``, ``unknown_crs``, ``truncated``, or
-        what `read_layer_of` raises.
+        ``wrong_encoding``, or what `scan_geojson` or `read_layer_of` raises.
     """
-    plain = _as_utf8(path, source, scratch, encoding)
-    scan = _scan(plain, source)
+    plain = _plain(path, source, scratch, encoding)
+    scan = scan_geojson(plain, source=source)
     if not scan.features:
         raise LayerFault(
             "wrong_format",
             f"{source} has no features; expected a FeatureCollection or a Feature on each line. "
             "Export the layer again as GeoJSON.",
         )
-    plain = _as_collection(plain, source, scratch)
     features = read_layer_of(
         # The driver's own prefix: no other driver is asked.
         f"GeoJSON:{plain}",
@@ -110,11 +82,16 @@ def read_geojson(path: Path, *, source: str, scratch: Path, encoding: str | None
         options=_OPTIONS,
     )
     crs = scan.crs
-    if crs == _UNNAMED:
+    if crs == UNNAMED:
         # GeoJSON is in degrees, as its standard says; offices save feet in it all the same, and then do not say so.
         far = float(np.nanmax(np.abs(shapely.bounds(features.geometries)), initial=0.0)) > _FULL_CIRCLE
         crs = None if far else "OGC:CRS84"
     return Features(source, features.columns, features.geometries, crs, features.changes)
+
+
+def _plain(path: Path, source: str, scratch: Path, encoding: str | None) -> Path:
+    """Return the file, or a copy, as one collection or feature in UTF-8."""
+    return _as_collection(_as_utf8(path, source, scratch, encoding), source, scratch)
 
 
 def _as_utf8(path: Path, source: str, scratch: Path, encoding: str | None) -> Path:
@@ -209,81 +186,6 @@ def _is_record(line: bytes, source: str, *, more: bool) -> bool:
             "Export the layer again.",
         )
     return True
-
-
-def _scan(path: Path, source: str) -> _Scan:
-    if not path.stat().st_size:
-        raise LayerFault("truncated", f"{source} is empty; expected GeoJSON. Get or export it again.")
-    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as text:
-        features = sum(1 for _ in _FEATURE.finditer(text))
-        if not features and _COLLECTION.search(text) is None:
-            raise _other_json(source, text[:_CHUNK])
-        for word, (fault, what) in _NOT_GEOJSON.items():
-            if re.search(rb'"type"\s*:\s*"' + word.encode() + rb'"', text[:_CHUNK]):
-                raise LayerFault(fault, f"{source} is {what}; expected GeoJSON. Export the layer as GeoJSON.")
-        nulls = sum(1 for _ in _NULL.finditer(text))
-        vertices = _vertices(source, text)
-        crs = _crs(source, text)
-    return _Scan(features, nulls, vertices, crs)
-
-
-def _other_json(source: str, head: bytes) -> LayerFault:
-    for word, (fault, what) in _NOT_GEOJSON.items():
-        if word.encode() in head:
-            return LayerFault(fault, f"{source} is {what}; expected GeoJSON. Export the layer as GeoJSON.")
-    return LayerFault("wrong_format", f"{source} has no GeoJSON features. Export the layer as GeoJSON.")
-
-
-def _vertices(source: str, text: mmap.mmap) -> int:
-    """Return the number of positions, after looking at each: GDAL leaves out a ring with one that is not in numbers."""
-    count = 0
-    for number, found in enumerate(_COORDINATES.finditer(text), 1):
-        numbers, after = found.groups()
-        short = _SHORT_POSITION.search(numbers)
-        if short is not None or numbers.count(b"[") != numbers.count(b"]") or after not in b"},":
-            near = short[0] if short else numbers[-30:] + after
-            raise LayerFault(
-                "broken_geometry" if after else "truncated",
-                f"{source}: the coordinates of geometry {number:,} are not all pairs of numbers, near "
-                f"{near.decode('utf-8', 'replace')!r}. Repair the file, or export it again.",
-            )
-        count += len(_POSITION.findall(numbers))
-    return count
-
-
-def _crs(source: str, text: mmap.mmap) -> str | None:
-    """Return the system that the file names, `_UNNAMED` where it names none, None where it names it unknown."""
-    named: set[str | None] = set()
-    for found in _CRS.finditer(text):
-        piece = text[found.end() : found.end() + 4096].decode("utf-8", "ignore")
-        try:
-            member, _ = json.JSONDecoder().raw_decode(piece)
-        except ValueError:
-            continue  # the file as a whole is read by GDAL next, which refuses what is not JSON
-        if member is None:
-            named.add(None)
-        elif isinstance(member.get("properties"), dict):
-            named.add(_named(source, member.get("type"), member["properties"]))
-    if len(named) > 1:
-        raise LayerFault(
-            "unknown_crs",
-            f"{source} names several systems ({', '.join(sorted(map(str, named)))}); expected one. Export it again.",
-        )
-    return named.pop() if named else _UNNAMED
-
-
-def _named(source: str, kind: Any, properties: dict[str, Any]) -> str:  # noqa: ANN401 - whatever the file has
-    if kind == "link":
-        raise LayerFault(
-            "not_allowed",
-            f"{source} has its coordinate system behind a link ({str(properties.get('href'))[:80]!r}), which is not "
-            "followed. Export it again in longitude and latitude, or with a named system.",
-        )
-    typed = str(properties.get("name", properties.get("code", "")))
-    try:
-        return parse_crs(typed)
-    except SiteError as error:
-        raise LayerFault("unknown_crs", f"{source} names its coordinate system {typed[:80]!r}. {error}") from None
 
 
 @dataclass(frozen=True)

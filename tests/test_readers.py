@@ -526,7 +526,7 @@ def test_a_geojson_cut_between_features_is_refused(tmp_path: Path) -> None:
     for at in [i for i in range(len(text)) if text.startswith('{ "type": "Feature"', i)][1:]:
         for cut in (at, text.rindex("}", 0, at) + 1):
             path.write_text(text[:cut])
-            refused(path, "unreadable")
+            refused(path, "truncated")
 
 
 @pytest.mark.parametrize("version", ["ARCGIS_PRO_3_2_OR_LATER", "ALL"])
@@ -640,11 +640,53 @@ def test_coordinates_that_are_no_numbers_are_no_empty_shapes(tmp_path: Path, bro
 
 
 def test_what_is_no_feature_is_not_passed_over(tmp_path: Path) -> None:
-    text = collection(ring(), ring(), ring()).replace('"Feature", "properties": {"SPDETAIL": "RURAL"}', '"Feature"', 1)
-    (tmp_path / "a.geojson").write_text(text)
-    assert len(read_features(tmp_path / "a.geojson")) == 3
-    (tmp_path / "a.geojson").write_text(collection(ring(), ring(), ring(), note={"type": "Feature"}))
-    refused(tmp_path / "a.geojson", "truncated")
+    path = tmp_path / "a.geojson"
+    text = collection(ring(), ring(), ring())
+    path.write_text(text.replace('"Feature", "properties": {"SPDETAIL": "RURAL"}', '"Feature"', 1))
+    assert len(read_features(path)) == 3
+    whole = json.loads(text)
+    for other in (None, 3, ring(), {"properties": {}, "geometry": None}, {"type": "feature", "geometry": None}):
+        path.write_text(json.dumps(whole | {"features": [*whole["features"], other]}))
+        assert "row 4" in refused(path, "wrong_format")
+    del whole["features"][1]["geometry"]
+    path.write_text(json.dumps(whole))
+    assert "row 2" in refused(path, "broken_geometry")
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"geometry": None},
+        {"geometry": {"type": "Polygon", "coordinates": [[["a"]]]}},
+        {"coordinates": [[1], ["a", None]]},
+        {"crs": None},
+        {"crs": {"type": "name", "properties": {"name": "EPSG:3424"}}},
+        {"crs": {"type": "link", "properties": {"href": "http://127.0.0.1:9/crs"}}},
+        {"note": {"type": "Feature"}},
+        {"note": {"type": "Feature", "geometry": None, "crs": None, "features": [{"type": "Feature"}]}},
+        {"type": "Feature"},
+        {"type": "Topology"},
+        {"type": "gdal_streamed_alg"},
+        {"geometryType": "esriGeometryPolygon", "attributes": {}, "features": None},
+        {"note": '"crs": null, "geometry": null, {"type": "Feature"} ] }'},
+    ],
+)
+def test_properties_may_be_named_as_what_geojson_is_made_of(tmp_path: Path, more: dict[str, Any]) -> None:
+    path = tmp_path / "a.geojson"
+    features = json.loads(collection(ring(), ring(), None))["features"]
+    for feature in features:
+        feature["properties"] |= more
+    whole, one = json.dumps({"type": "FeatureCollection", "features": features}), json.dumps(features[0])
+    for text, count in ((whole, 3), (one, 1), (f"{one}\n{one}\n", 2)):
+        path.write_text(text)
+        read = read_features(path)
+        assert read.crs == "OGC:CRS84"
+        assert [shape and shape.area > 0 for shape in read.geometries] == [True, True, None][:count]
+        assert set(read.columns) == {"SPDETAIL", *more}
+        for name, value in more.items():
+            for got in read.columns[name]:
+                assert (got if value is None or isinstance(value, str) else json.loads(got)) == value
+        assert find_sources(path) == [Source("a.geojson", "geojson", "mixed", count)]
 
 
 def test_null_and_empty_shapes_stay_what_they_are(tmp_path: Path) -> None:
