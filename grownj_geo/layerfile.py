@@ -15,7 +15,7 @@ import shapely
 
 from grownj_geo.errors import LayerError
 from grownj_geo.layer import Layer
-from grownj_geo.layercheck import check_layer
+from grownj_geo.layercheck import check_layer, is_blank
 from grownj_geo.reference import read_table
 from grownj_geo.units import WORKING_CRS, to_working
 
@@ -180,13 +180,23 @@ def _shapes(layer: Layer) -> np.ndarray[Any, np.dtype[np.object_]]:
 
 
 def _array(values: Sequence[Any]) -> Any:  # noqa: ANN401 - pyarrow is untyped
-    """Return a column; one that mixes kinds of values, or has greater numbers than 64 bits, is kept as text."""
+    """Return a column; one that would not come back as it is is kept as text.
+
+    Such as one that mixes kinds of values (whole numbers among others too), has lists, or numbers beyond 64 bits.
+    """
     import pyarrow as pa  # noqa: PLC0415 - writing is rare
 
     try:
-        return pa.array(values, from_pandas=True)
+        array = pa.array(values, from_pandas=True)
     except (pa.ArrowException, OverflowError):
-        return pa.array([None if v is None else str(v) for v in values], pa.string())
+        array = None
+    if (
+        array is None
+        or pa.types.is_nested(array.type)
+        or (pa.types.is_floating(array.type) and any(isinstance(value, int) for value in values))
+    ):
+        return pa.array([None if is_blank(v) else str(v) for v in values], pa.string())
+    return array
 
 
 def _geo(shapes: np.ndarray[Any, np.dtype[np.object_]]) -> dict[str, Any]:

@@ -44,6 +44,9 @@ def test_columns_come_back_as_they_are(values: list[Any]) -> None:
         [-(2**63) - 1, 5],
         [2**200, -1],
         [1.5, 2**63 - 1],
+        [1, 2.5, None],
+        [[1, 2], None],
+        [{"a": 1}, {"b": 2}],
         [1, "1"],
         [b"a", 1],
         [1j, None],
@@ -53,3 +56,9 @@ def test_columns_come_back_as_they_are(values: list[Any]) -> None:
 )
 def test_what_no_column_holds_is_kept_as_text(values: list[Any]) -> None:
     assert _again(values) == [None if value is None else str(value) for value in values]
+
+
+def test_no_number_is_blank_in_any_column() -> None:
+    assert _again([float("nan"), 1.5]) == [None, 1.5]
+    assert _again([float("nan"), 1, 1.5]) == [None, "1", "1.5"]
+    assert _again([float("nan"), "a", 1]) == [None, "a", "1"]
