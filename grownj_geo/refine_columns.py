@@ -32,11 +32,14 @@ class Columns:
         By field: the given column's name; the field's own where one value was stated for all.
     origins
         By field: the given column's name, or the stated value in words.
+    filled
+        By field: the rows that have the stated value.
     """
 
     values: dict[str, list[Any]]
     names: dict[str, str]
     origins: dict[str, str]
+    filled: dict[str, frozenset[int]]
 
 
 def find_columns(
@@ -84,7 +87,8 @@ def find_columns(
     unused = [column for column in given.columns if column not in {*chosen.values(), *clashing}]
     if unused:
         found.tell("fields_not_used", "noted", (), f"These columns say nothing here: {', '.join(unused)}.")
-    columns = Columns({name: list(given.columns[column]) for name, column in chosen.items()}, chosen, dict(chosen))
+    values = {name: list(given.columns[column]) for name, column in chosen.items()}
+    columns = Columns(values, chosen, dict(chosen), {})
     _state(columns, len(given), by_spelling, stated, found)
     return columns
 
@@ -134,6 +138,7 @@ def _state(
             columns.values[name] = [value] * n
             columns.names[name] = name
             columns.origins[name] = f"{value!r}, as stated for all"
+            columns.filled[name] = frozenset(range(n))
             continue
         other = [row for row, cell in enumerate(column) if not is_blank(cell) and not _same(cell, value)]
         blank = [row for row, cell in enumerate(column) if is_blank(cell)]
@@ -145,6 +150,7 @@ def _state(
             )
         elif blank:
             columns.values[name] = [value if is_blank(cell) else cell for cell in column]
+            columns.filled[name] = frozenset(blank)
             columns.origins[name] += f", and {value!r} as stated where it is blank"
             found.tell("constant_filled", "noted", blank, f"{name} was blank and is now {value!r}, as stated.")
 

@@ -168,6 +168,9 @@ def _station_values(work: Work, row: int, index: int | None, place: _Position | 
         if values[name] and not values[name].isdigit():
             work.fault("bad_figure", row, f"{name} is {values[name]!r}. Expected a number of lines, or nothing")
     feet, placed = work.feet("coordinate_uncertainty_ft", row), place is not None
+    if not placed and row in work.columns.filled.get("coordinate_uncertainty_ft", ()):
+        # What is stated of all positions in the file is not about one that it does not give.
+        values["coordinate_uncertainty_ft"], feet = "", None
     if placed and not values["coordinate_uncertainty_ft"]:
         work.fault(
             "missing_uncertainty",
@@ -230,8 +233,9 @@ def _positions(work: Work) -> dict[int, _Position]:
     pointed = [row for row, shape in enumerate(given.geometries) if shape is not None]
     typed = {row: text for row in range(len(given)) if any(text := _typed(work, row))}
     if not pointed and not typed:
-        if stated is not None:
-            raise work.found.refuse("option_not_used", "--crs means nothing without a position. Leave it out")
+        unused = " and ".join(["--crs"] * (stated is not None) + ["--accuracy-ft"] * (work.accuracy_ft is not None))
+        if unused:
+            raise work.found.refuse("option_not_used", f"{unused}: nothing where no row has a position. Leave it out")
         work.crs = "none: no positions"
         return {}
     system = geometry_system(given, stated, work.found) if pointed else None

@@ -93,7 +93,7 @@ class Work:
     found: Findings
     options: LoadOptions = field(default_factory=LoadOptions)
     accuracy_ft: float | None = None
-    columns: Columns = field(default_factory=lambda: Columns({}, {}, {}))
+    columns: Columns = field(default_factory=lambda: Columns({}, {}, {}, {}))
     crs: str = "none: a table"
     added_accuracy_ft: float = 0.0
     _days: dict[str, list[date | None]] = field(default_factory=dict)

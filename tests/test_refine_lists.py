@@ -82,7 +82,7 @@ def test_a_replaced_row_stands_where_it_stood(atlas: Atlas) -> None:
     assert layer.value("dca_code", zone) == base.value("dca_code", zone) == "0102"
     kinds = kinds_of(changes)
     assert (kinds["leading_zeros"], kinds["rows_replaced"]) == ((2,), (1, 2))
-    assert kinds["days_dropped"] == (2,)
+    assert kinds["days_dropped"] == (1, 2)
     assert [c.effect for c in changes if c.kind == "leading_zeros"] == ["changed"]
 
 
@@ -116,8 +116,8 @@ def test_what_was_refined_is_named_and_nothing_else_of_the_manifest_moves(atlas:
         ({"mun_code": "1320", "designation": "urban_aid_2016"}, "unknown_list", "Did you mean 'urban_aid_201"),
         ({"mun_code": "1320", "designation": ""}, "unknown_list", "names no designation"),
         ({"mun_code": "1320", "designation": "southern_eight_county"}, "unknown_list", "list of counties"),
-        ({"mun_code": "1320", "from": "4/17/2017"}, "bad_date", "from is '4/17/2017'"),
-        ({"mun_code": "1320", "from": 20170417}, "bad_date", "20170417"),
+        ({"mun_code": "1320", "from": "spring"}, "bad_date", "from is no day in row 2 \\('spring'\\)"),
+        ({"mun_code": "1320", "from": "17/4/2017"}, "bad_date", "17/4/2017"),
         ({"mun_code": "1320", "from": "2017-01-02", "until": "2017-01-02"}, "bad_period", "first day without it"),
         ({"mun_code": "1320", "from": "2017-01-02", "from_latest": "2017-01-01"}, "bad_period", "no span"),
         ({"mun_code": "1320", "status": "sure"}, "bad_status", "'sure'"),
@@ -127,7 +127,7 @@ def test_what_was_refined_is_named_and_nothing_else_of_the_manifest_moves(atlas:
 def test_rows_that_cannot_be_understood(atlas: Atlas, row: dict[str, Any], fault: str, words: str) -> None:
     found = refused(atlas, "designations", table([AID, {"designation": "urban_aid_2017", **row}]))
     assert found.fault == fault
-    assert "row 2: " in str(found)
+    assert "row 2" in str(found)
     with pytest.raises(LayerFault, match=words):
         raise found
 
@@ -136,7 +136,7 @@ def test_all_problems_are_told_at_once(atlas: Atlas) -> None:
     rows = [{"mun_code": "9999", "designation": "gsgz"}, {"mun_code": "0102", "designation": "gzgz", "until": "soon"}]
     found = str(refused(atlas, "designations", table(rows)))
     assert "3 things are wrong" in found
-    assert all(words in found for words in ("'9999'", "Did you mean 'gsgz'?", "until is 'soon'"))
+    assert all(words in found for words in ("'9999'", "Did you mean 'gsgz'?", "until is no day in row 2 ('soon')"))
 
 
 def test_one_period_for_each_municipality_and_list(atlas: Atlas) -> None:

@@ -95,7 +95,8 @@ BOW_TIE = shapely.Polygon([(464_000, 222_000), (477_000, 232_000), (477_000, 222
     ("given", "fault", "words"),
     [
         (_outline(crs=None), "undeclared_crs", "does not say"),
-        (_outline(crs="EPSG:4267"), "unchecked_datum", "North American Datum 1927"),
+        (_outline(crs="EPSG:4267"), "misplaced", "cannot be projected from EPSG:4267"),
+        (_outline(crs="no system"), "unknown_crs", "neither a code nor"),
         (_outline(accuracy_ft=None), "missing_uncertainty", "count as exact"),
         (_outline(accuracy_ft="good"), "bad_figure", "'good'"),
         (_outline(id="ewr"), "unknown_id", "acy"),

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import pyproj
 import pytest
 import shapely
 from drawn import stations
-from refined import HOLMDEL, kinds_of, outcome_at, refined, refused, table
+from refined import HOLMDEL, kinds_of, outcome_at, refined, refined_whole, refused, table
 
-from grownj_geo.features import LayerFault
-from grownj_geo.units import to_lonlat, to_working
+from grownj_geo.features import Change, LayerFault, LoadOptions
+from grownj_geo.findings import Findings
+from grownj_geo.georeference import declared_system
+from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_lonlat, to_working
 
 if TYPE_CHECKING:
     from grownj_geo.atlas import Atlas
+    from grownj_geo.features import Features
     from grownj_geo.layer import Layer
 
 ATCO = "njt-rail-atco"
@@ -56,8 +62,6 @@ def test_a_better_mid_point_settles_who_is_near(atlas: Atlas, shift: float, expe
 
 @pytest.mark.parametrize("crs", ["EPSG:4326", "EPSG:3424", "EPSG:26918"])
 def test_positions_as_points_in_any_declared_system(atlas: Atlas, crs: str) -> None:
-    import pyproj  # noqa: PLC0415 - for this test only
-
     base = atlas.layer("transit_stations")
     assert base is not None
     wanted = _away(_lonlat(base, ATCO), 50)
@@ -140,7 +144,7 @@ NEW = {"name": "New Terminal", "mode": "bus_terminal", "operator": "NJT", **PLAC
 def test_stations_that_cannot_be_understood(atlas: Atlas, row: dict[str, Any], fault: str, words: str) -> None:
     found = refused(atlas, "transit_stations", table([row]))
     assert found.fault == fault
-    assert "row 1: " in str(found)
+    assert "row 1" in str(found)
     with pytest.raises(LayerFault, match=words):
         raise found
 
@@ -155,8 +159,11 @@ def test_points_that_cannot_be_placed(atlas: Atlas) -> None:
     row, point = {"station_id": ATCO, "uncertainty_ft": 10}, shapely.Point(-74.9077, 39.7836)
     for shape, crs, fault in (
         (point, None, "undeclared_crs"),
-        (point, "no system", "undeclared_crs"),
-        (point, "EPSG:4267", "unchecked_datum"),
+        (point, "no system", "unknown_crs"),
+        (point, "+proj=longlat +ellps=GRS80", "unknown_crs"),
+        (point, "EPSG:5652", "datum_path"),
+        (point, "EPSG:3424", "misplaced"),
+        (shapely.Point(1e12, 1e12), "EPSG:26918", "misplaced"),
         (shapely.LineString([point.coords[0], (-74.9, 39.7)]), "EPSG:4326", "wrong_geometry"),
         (shapely.Point(), "EPSG:4326", "wrong_geometry"),
     ):
@@ -164,6 +171,119 @@ def test_points_that_cannot_be_placed(atlas: Atlas) -> None:
     contradicted = {**row, "lat": 39.79, "lon": -74.9077}
     found = refused(atlas, "transit_stations", table([contradicted], [point], "EPSG:4326"))
     assert found.fault == "position_contradicted"
+
+
+def _on_nad27(lonlat: tuple[float, float]) -> tuple[tuple[float, float], float]:
+    """Return a place on NAD83 in the degrees of NAD27, and the feet that the way back may be off."""
+    system = declared_system("EPSG:4267", Findings("drawn"))
+    lon, lat = system.backward(np.column_stack(to_working(*lonlat)).reshape(1, 2))[0]
+    return (float(lon), float(lat)), system.added_accuracy_ft
+
+
+def _station(layer: Layer, key: str) -> int:
+    return next(i for i in range(len(layer)) if layer.key(i) == key)
+
+
+def _of_columns(row: dict[str, Any]) -> Features:
+    """Return a row as the reader of tables gives it: its point made of its columns, whose datum nothing declares."""
+    told = Change(kind="geometry_columns", effect="noted", count=1, words="Geometry was taken from lon and lat.")
+    given = table([row], [shapely.Point(row["lon"], row["lat"])], "OGC:CRS84")
+    return replace(given, changes=(told,))
+
+
+@pytest.mark.parametrize("form", ["columns", "columns alone", "declared points", "stated points"])
+def test_degrees_on_another_datum_are_shifted_and_less_accurate(atlas: Atlas, form: str) -> None:
+    base = atlas.layer("transit_stations")
+    assert base is not None
+    wanted = _away(_lonlat(base, ATCO), 50)
+    old, added = _on_nad27(wanted)
+    assert geodesic_ft(*wanted, *old) > 50
+    assert added > 0
+    of = {"station_id": ATCO, "uncertainty_ft": 10}
+    typed = {**of, "lon": old[0], "lat": old[1]}
+    given, stated = {
+        "columns": (_of_columns(typed), "EPSG:4267"),
+        "columns alone": (table([typed]), "EPSG:4267"),
+        "declared points": (table([of], [shapely.Point(old)], "EPSG:4267"), None),
+        "stated points": (table([typed], [shapely.Point(old)]), "EPSG:4267"),
+    }[form]
+    whole = refined_whole(atlas, "transit_stations", given, options=LoadOptions(crs=stated))
+    assert _lonlat(whole.layer, ATCO) == pytest.approx(wanted, abs=1e-7)
+    uncertainty = whole.layer.figure("coordinate_uncertainty_ft", _station(whole.layer, ATCO))
+    assert uncertainty == pytest.approx(10 + added)
+    assert kinds_of(whole.changes)["uncertainty_added"] == (1,)
+    assert [c.kind for c in whole.changes].count("datum_shift") == 1
+    assert whole.added_accuracy_ft == added
+    assert whole.crs.startswith("EPSG:4267 (NAD27): North American Datum 1927, degrees; as ")
+
+
+def test_columns_without_a_stated_datum_are_on_nad83(atlas: Atlas) -> None:
+    base = atlas.layer("transit_stations")
+    assert base is not None
+    lon, lat = _away(_lonlat(base, ATCO), 50)
+    row = {"station_id": ATCO, "uncertainty_ft": 10, "lon": lon, "lat": lat}
+    for given in (_of_columns(row), table([row])):
+        whole = refined_whole(atlas, "transit_stations", given)
+        assert _lonlat(whole.layer, ATCO) == (lon, lat)
+        assert whole.layer.figure("coordinate_uncertainty_ft", _station(whole.layer, ATCO)) == 10
+        assert whole.crs.endswith("as its columns are named") or whole.crs.endswith("as the columns are named")
+        again = refined_whole(atlas, "transit_stations", given, options=LoadOptions(crs="EPSG:4326"))
+        assert _lonlat(again.layer, ATCO) == (lon, lat)
+
+
+def test_a_stated_system_that_contradicts_is_refused(atlas: Atlas) -> None:
+    point = shapely.Point(-74.9077, 39.7836)
+    row = {"station_id": ATCO, "uncertainty_ft": 10}
+    typed = {**row, "lon": point.x, "lat": point.y}
+    for given, stated, fault in (
+        (table([row], [point], "EPSG:4326"), "EPSG:3424", "crs_contradiction"),
+        (table([row], [point], "EPSG:4326"), "EPSG:4267", "crs_contradiction"),
+        (_of_columns(typed), "EPSG:3424", "crs_contradiction"),
+        (table([typed]), "EPSG:3424", "crs_contradiction"),
+        (table([typed]), "EPSG:99999", "unknown_crs"),
+        (table([{"station_id": ATCO, "closed": "2017-01-01"}]), "EPSG:3424", "option_not_used"),
+    ):
+        assert refused(atlas, "transit_stations", given, options=LoadOptions(crs=stated)).fault == fault
+    agreed = refined_whole(
+        atlas, "transit_stations", table([row], [point], "EPSG:4326"), options=LoadOptions(crs="EPSG:4269")
+    )
+    assert _lonlat(agreed.layer, ATCO) == (point.x, point.y)
+
+
+def test_international_feet_are_told(atlas: Atlas) -> None:
+    base = atlas.layer("transit_stations")
+    assert base is not None
+    wkt = pyproj.CRS("EPSG:3424").to_wkt().replace("US survey foot", "foot").replace("0.304800609601219", "0.3048")
+    x, y = to_working(*_lonlat(base, ATCO))
+    # The false easting of 492,125 is in the unit of the system.
+    point = shapely.Point((x - 492_125) * FT_PER_FTUS + 492_125, y * FT_PER_FTUS)
+    given = table([{"name": "Atco", "uncertainty_ft": "10"}], [point], wkt)
+    whole = refined_whole(atlas, "transit_stations", given)
+    assert "international_foot" in kinds_of(whole.changes)
+    assert "international feet" in whole.crs
+    assert _lonlat(whole.layer, ATCO) == pytest.approx(_lonlat(base, ATCO), abs=1e-7)
+
+
+def test_a_stated_uncertainty_is_that_of_every_given_position(atlas: Atlas) -> None:
+    point = shapely.Point(-74.9077, 39.7836)
+    rows = [{"station_id": ATCO, "uncertainty_ft": ""}, {"station_id": "njt-rail-avenel", "closed": "2017-01-01"}]
+    layer, changes = refined(atlas, "transit_stations", table(rows, [point, None], "EPSG:4326"), accuracy_ft=12.5)
+    assert layer.figure("coordinate_uncertainty_ft", _station(layer, ATCO)) == 12.5
+    avenel, base = _station(layer, "njt-rail-avenel"), atlas.layer("transit_stations")
+    assert base is not None
+    assert layer.value("closed", avenel) == "2017-01-01"
+    assert layer.value("coordinate_uncertainty_ft", avenel) == base.value("coordinate_uncertainty_ft", avenel)
+    assert kinds_of(changes)["constant_filled"] == (1, 2)
+    rows[0]["uncertainty_ft"] = "12"
+    found = refused(atlas, "transit_stations", table(rows, [point, None], "EPSG:4326"), accuracy_ft=12.5)
+    assert found.fault == "constant_contradicts"
+    options = LoadOptions(constants={"accuracy_ft": "12"})
+    found = refused(atlas, "transit_stations", table(rows[1:]), accuracy_ft=12.5)
+    assert found.fault == "option_not_used"
+    found = refused(
+        atlas, "transit_stations", table(rows, [point, None], "EPSG:4326"), accuracy_ft=12.5, options=options
+    )
+    assert (found.fault, "stated as '12' and as '12.5'" in str(found)) == ("constant_contradicts", True)
 
 
 def test_a_mode_tells_stations_of_one_name_apart(atlas: Atlas) -> None:
