@@ -6,14 +6,15 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from refined import HOLMDEL, NEWARK, kinds_of, outcome_at, refined, refused, table
+from refined import HOLMDEL, NEWARK, kinds_of, outcome_at, refined, refined_whole, refused, table
 
 from grownj_geo.designations import load_lists
-from grownj_geo.features import LayerFault
+from grownj_geo.features import LayerFault, LoadOptions
 from grownj_geo.manifest import load_manifests
 
 if TYPE_CHECKING:
     from grownj_geo.atlas import Atlas
+    from grownj_geo.layer import Layer
 
 AID = {"municipality": "Holmdel", "designation": "urban_aid_2017", "from": "2017-01-01", "until": "2018-01-01"}
 
@@ -139,9 +140,143 @@ def test_all_problems_are_told_at_once(atlas: Atlas) -> None:
     assert all(words in found for words in ("'9999'", "Did you mean 'gsgz'?", "until is no day in row 2 ('soon')"))
 
 
-def test_one_period_for_each_municipality_and_list(atlas: Atlas) -> None:
-    found = refused(atlas, "designations", table([AID, {**AID, "municipality": None, "mun_code": "1320"}]))
+def _periods(layer: Layer, code: str, name: str) -> list[tuple[str, str]]:
+    return [
+        (layer.value("from_earliest", i), layer.value("until_exclusive", i))
+        for i in range(len(layer))
+        if (layer.value("mun_code", i), layer.value("designation", i)) == (code, name)
+    ]
+
+
+def test_a_municipality_may_come_back(atlas: Atlas) -> None:
+    under = {"municipality": "Holmdel", "designation": "lfb_supervision"}
+    first, second = {**under, "until": "2015-01-01"}, {**under, "from": "2017-02-01"}
+    layer, changes = refined(atlas, "designations", table([first, second]))
+    assert _periods(layer, "1320", "lfb_supervision") == [("", "2015-01-01"), ("2017-02-01", "")]
+    assert kinds_of(changes)["rows_added"] == (1, 2)
+    # Other lists are not known for 2015.
+    days = {"2014-12-31": "yes", "2015-01-01": "undetermined", "2017-01-31": "no", "2017-02-01": "yes"}
+    assert {day: outcome_at("distressed_municipality", HOLMDEL, layer, day=day) for day in days} == days
+    # In one go or one after the other, and given again: the same periods.
+    alone, _ = refined(atlas, "designations", table([first]))
+    after, _ = refined(atlas, "designations", table([second]), base=alone)
+    again, changes = refined(atlas, "designations", table([second, first]), base=after)
+    for each in (after, again):
+        assert each.columns == layer.columns
+    assert kinds_of(changes)["rows_replaced"] == (1, 2)
+
+
+def test_the_period_with_days_in_common_is_replaced(atlas: Atlas) -> None:
+    later = {**AID, "municipality": "Newark", "county": "Essex", "from": "2019-01-01", "until": "2020-01-01"}
+    layer, changes = refined(atlas, "designations", table([later]))
+    assert _periods(layer, "0714", "urban_aid_2017") == [("2017-01-01", "2018-01-01"), ("2019-01-01", "2020-01-01")]
+    assert kinds_of(changes) == {"rows_added": (1,), "days_given": (1,)}
+    shorter, changes = refined(atlas, "designations", table([{**later, "until": "2019-07-01"}]), base=layer)
+    assert _periods(shorter, "0714", "urban_aid_2017")[1] == ("2019-01-01", "2019-07-01")
+    assert next(c.words for c in changes if c.kind == "rows_replaced") == (
+        "These rows take the place of shipped ones: Newark City (0714), urban_aid_2017 "
+        "(from 2019-01-01 until 2019-07-01; was from 2019-01-01 until 2020-01-01)."
+    )
+    both = {**later, "from": "2017-06-01"}
+    with pytest.raises(LayerFault, match="from 2017-01-01 until 2018-01-01 and from 2019-01-01") as raised:
+        refined(atlas, "designations", table([both]), base=layer)
+    assert raised.value.fault == "several_periods"
+    off = {**later, "listed": "no"}
+    one, changes = refined(atlas, "designations", table([both, off]), base=layer)
+    assert _periods(one, "0714", "urban_aid_2017") == [("2017-06-01", "2020-01-01")]
+    assert (kinds_of(changes)["rows_replaced"], kinds_of(changes)["rows_taken_off"]) == ((1,), (2,))
+    halves = [{**later, "from": "2017-01-01", "until": "2017-03-01"}, {**later, "from": "2017-03-01"}]
+    assert refused(atlas, "designations", table(halves)).fault == "several_periods"
+    whole = {**later, "from": "2017-01-01", "until": "2018-01-01", "listed": "no"}
+    split, _ = refined(atlas, "designations", table([*halves, whole]))
+    assert _periods(split, "0714", "urban_aid_2017") == [("2017-01-01", "2017-03-01"), ("2017-03-01", "2020-01-01")]
+
+
+def test_who_is_taken_off_loses_all_periods_or_the_one_given(atlas: Atlas) -> None:
+    later = {**AID, "municipality": "Newark", "county": "Essex", "from": "2019-01-01", "until": "2020-01-01"}
+    layer, _ = refined(atlas, "designations", table([later]))
+    of = {"mun_code": "0714", "designation": "urban_aid_2017", "listed": "no"}
+    none, _ = refined(atlas, "designations", table([of]), base=layer)
+    assert not _periods(none, "0714", "urban_aid_2017")
+    one, _ = refined(atlas, "designations", table([{**of, "from": "2019-01-01", "until": "2020-01-01"}]), base=layer)
+    assert _periods(one, "0714", "urban_aid_2017") == [("2017-01-01", "2018-01-01")]
+    found = refused(atlas, "designations", table([{**of, "from": "2017-03-01"}]))
+    assert found.fault == "unknown_period"
+    assert "listed from 2017-01-01 until 2018-01-01, not from 2017-03-01" in str(found)
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        {"until": "2018-06-01"},
+        {"from": "2017-12-31", "until": "2018-06-01"},
+        {"from": "2016-01-01", "from_latest": "2017-06-01", "until": "2018-06-01"},
+        {"listed": "no", "from": "", "until": ""},
+    ],
+)
+def test_periods_with_days_in_common_are_refused(atlas: Atlas, second: dict[str, str]) -> None:
+    found = refused(atlas, "designations", table([AID, {**AID, "municipality": None, "mun_code": "1320", **second}]))
     assert (found.fault, "stands in row 1 too" in str(found)) == ("duplicate_row", True)
+
+
+def test_days_in_the_usual_order_of_the_country_are_read_and_told(atlas: Atlas) -> None:
+    layer, changes = refined(atlas, "designations", table([{**AID, "from": "01/05/2016", "until": 20170417}]))
+    assert _periods(layer, "1320", "urban_aid_2017") == [("2016-01-05", "2017-04-17")]
+    told = [c for c in changes if c.kind == "date_form"]
+    assert [(c.effect, c.rows) for c in told] == [("changed", (1,)), ("changed", (1,))]
+    assert "'01/05/2016' is 2016-01-05" in told[0].words
+    early, changes = refined(atlas, "designations", table([{**AID, "from": "1899-12-30"}]))
+    assert kinds_of(changes)["early_dates"] == (1,)
+    assert _periods(early, "1320", "urban_aid_2017") == [("1899-12-30", "2018-01-01")]
+
+
+def test_a_column_that_its_user_names_takes_the_place_of_another(atlas: Atlas) -> None:
+    rows = [{"municipality": "Holmdel", "designation": "sda_municipality", "kind": "lfb_supervision"}]
+    options = LoadOptions(fields={"designation": "kind"})
+    whole = refined_whole(atlas, "designations", table(rows), options=options)
+    assert _periods(whole.layer, "1320", "lfb_supervision") == [("", "")]
+    clash = next(c for c in whole.changes if c.kind == "column_clash")
+    assert "designation" in clash.words
+    assert whole.fields == {"municipality": "municipality", "designation": "kind"}
+    for fields, fault in (
+        ({"designation": "list"}, "missing_field"),
+        ({"designaton": "kind"}, "unknown_field"),
+        ({"designation": "kind", "list": "municipality"}, "ambiguous_field"),
+    ):
+        assert refused(atlas, "designations", table(rows), options=LoadOptions(fields=fields)).fault == fault
+
+
+def test_a_value_that_is_stated_fills_what_is_blank_and_contradicts_nothing(atlas: Atlas) -> None:
+    rows = [
+        {"municipality": "Holmdel", "designation": "lfb_supervision"},
+        {"municipality": "Colts Neck", "designation": ""},
+    ]
+    options = LoadOptions(constants={"Designation": "lfb_supervision", "source": "our letter"})
+    whole = refined_whole(atlas, "designations", table(rows), options=options)
+    assert [_periods(whole.layer, code, "lfb_supervision") for code in ("1320", "1310")] == [[("", "")]] * 2
+    assert whole.layer.columns["source"][-2:] == ["our letter"] * 2
+    assert kinds_of(whole.changes)["constant_filled"] == (2,)
+    assert whole.fields["source"] == "'our letter', as stated for all"
+    assert whole.crs == "none: a table"
+    rows[0]["designation"] = "sda_municipality"
+    found = refused(atlas, "designations", table(rows), options=options)
+    assert found.fault == "constant_contradicts"
+    assert "row 1 'sda_municipality'" in str(found)
+    unknown = LoadOptions(constants={"designaton": "lfb_supervision"})
+    assert refused(atlas, "designations", table(rows), options=unknown).fault == "unknown_field"
+
+
+@pytest.mark.parametrize(
+    ("more", "named"),
+    [
+        ({"options": LoadOptions(crs="EPSG:3424")}, "--crs means"),
+        ({"options": LoadOptions(partial=True, crs="EPSG:3424")}, "--partial and --crs mean"),
+        ({"accuracy_ft": 5.0}, "--accuracy-ft means"),
+    ],
+)
+def test_what_means_nothing_for_a_list_is_refused(atlas: Atlas, more: dict[str, Any], named: str) -> None:
+    found = refused(atlas, "designations", table([AID]), **more)
+    assert (found.fault, named in str(found)) == ("option_not_used", True)
 
 
 def test_the_last_municipality_stays_on_its_list(atlas: Atlas) -> None:

@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 import shapely
 from drawn import square
-from refined import kinds_of, outcome_at, refined, refused, table
+from refined import kinds_of, outcome_at, refined, refined_whole, refused, table
 
-from grownj_geo.features import LayerFault
+from grownj_geo.features import LayerFault, LoadOptions
+from grownj_geo.findings import Findings
+from grownj_geo.georeference import declared_system
 from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:
@@ -47,6 +49,22 @@ def test_an_outline_in_degrees_lands_in_the_same_place(atlas: Atlas) -> None:
     degrees = shapely.transform(dense, lambda xy: np.column_stack(to_lonlat(xy[:, 0], xy[:, 1])))
     layer, _ = refined(atlas, AIRPORT, _outline(degrees, "EPSG:4326"))
     assert shapely.hausdorff_distance(layer.geometry(0), dense) < 0.1
+
+
+@pytest.mark.parametrize("stated", [False, True])
+def test_an_outline_on_another_datum_is_shifted_and_less_accurate(atlas: Atlas, *, stated: bool) -> None:
+    system = declared_system("EPSG:4267", Findings("drawn"))
+    assert system.added_accuracy_ft > 0
+    dense = shapely.segmentize(OUTLINE, 100)
+    old = shapely.transform(dense, system.backward)
+    given = _outline(old, None if stated else "EPSG:4267")
+    whole = refined_whole(atlas, AIRPORT, given, options=LoadOptions(crs="EPSG:4267" if stated else None))
+    assert shapely.hausdorff_distance(whole.layer.geometry(0), dense) < 0.1
+    assert whole.layer.manifest.accuracy_ft == pytest.approx(8.3 + system.added_accuracy_ft)
+    assert "of the change of datum" in str(whole.layer.manifest.accuracy_source)
+    assert whole.added_accuracy_ft == system.added_accuracy_ft
+    assert kinds_of(whole.changes)["datum_shift"] == ()
+    assert whole.crs.endswith("as stated" if stated else "as declared")
 
 
 def test_the_outline_of_one_terminal_leaves_the_others(atlas: Atlas) -> None:
@@ -113,6 +131,17 @@ def test_outlines_that_cannot_be_taken(atlas: Atlas, given: Features, fault: str
     assert found.fault == fault
     with pytest.raises(LayerFault, match=words):
         raise found
+
+
+def test_what_contradicts_the_file_or_means_nothing_is_refused(atlas: Atlas) -> None:
+    for more, fault in (
+        ({"options": LoadOptions(crs="EPSG:4267")}, "crs_contradiction"),
+        ({"options": LoadOptions(partial=True)}, "option_not_used"),
+        ({"accuracy_ft": 6.0}, "constant_contradicts"),
+    ):
+        assert refused(atlas, AIRPORT, _outline(), **more).fault == fault
+    same, _ = refined(atlas, AIRPORT, _outline(), accuracy_ft=5.0, options=LoadOptions(crs="3424"))
+    assert same.manifest.accuracy_ft == pytest.approx(8.3)
 
 
 def test_heights_of_an_outline_are_dropped_and_told(atlas: Atlas) -> None:
