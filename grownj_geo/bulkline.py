@@ -26,16 +26,17 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["UNSURE_FT", "Ground", "Nearest", "edges_of", "expanded", "ground_of", "nearest_edges", "starts_of"]
+__all__ = ["UNSURE_FT", "Ground", "Nearest", "Source", "edges_of", "expanded", "ground_of", "line_tree", "nearest_edges", "starts_of"]
 
 UNSURE_FT = 1e-3
 """A point this near to an edge may be on either side of it, for all that arrays of numbers can tell."""
 
 _TWIN_FT = 1e-4
 _MOST_PAIRS = 2_000_000
+_EDGES_TOGETHER = 16
 
 
-class _Source:
+class Source:
     """Where ground takes its polygons from: not the layer itself, which a table of weak keys must not keep alive."""
 
     def __init__(self, layer: Layer) -> None:
@@ -65,7 +66,7 @@ class Ground:
         Indices of the features.
     """
 
-    source: _Source
+    source: Source
     features: Ints
 
     @cached_property
@@ -80,6 +81,11 @@ class Ground:
     def edges(self) -> Floats:
         """The outline, shape (m, 4): from x, y to x, y in US survey feet, the ground on the left."""
         return edges_of(np.array([self.area], dtype=object))[0]
+
+    @cached_property
+    def tree(self) -> shapely.STRtree:
+        """The outline in a tree."""
+        return line_tree(self.edges)
 
     @property
     def empty(self) -> bool:
@@ -96,7 +102,7 @@ def ground_of(layer: Layer, features: Ints) -> Ground:
     kept = _grounds.setdefault(layer, {})
     key = np.asarray(features, dtype=np.int64).tobytes()
     if key not in kept:
-        kept[key] = Ground(_Source(layer), features)
+        kept[key] = Ground(Source(layer), features)
     return kept[key]
 
 
@@ -236,3 +242,22 @@ def _to_edge(  # noqa: PLR0917 - coordinates
     squared = np.where(before, qx * qx + qy * qy, squared)
     ex, ey = px - bx, py - by
     return np.where(after, ex * ex + ey * ey, squared), across
+
+
+def line_tree(edges: Floats) -> shapely.STRtree:
+    """Return a tree of outlines, a few edges in each of its lines."""
+    if not len(edges):
+        return shapely.STRtree([])
+    joined = np.r_[False, (edges[1:, :2] == edges[:-1, 2:]).all(axis=1)]
+    run = np.cumsum(~joined)
+    first = starts_of(run)
+    within = np.arange(len(edges)) - np.repeat(first, np.diff(np.append(first, len(edges))))
+    begins = ~joined | (within % _EDGES_TOGETHER == 0)
+    line = np.cumsum(begins) - 1
+    # The start of each edge, and for the last edge of a line its end too.
+    last = np.r_[begins[1:], True]
+    order = np.repeat(np.arange(len(edges)), 1 + last)
+    is_end = np.r_[order[1:] == order[:-1], False]
+    is_end = np.r_[False, is_end[:-1]]
+    xy = np.where(is_end[:, None], edges[order, 2:], edges[order, :2])
+    return shapely.STRtree(shapely.linestrings(xy, indices=line[order]))

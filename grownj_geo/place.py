@@ -22,7 +22,15 @@ if TYPE_CHECKING:
     from grownj_geo.layer import Layer
     from grownj_geo.observe import SiteTable
 
-__all__ = ["NOWHERE", "OFFSHORE_LIMIT_FT", "UNKNOWN", "Placement", "PlacementKind", "place_sites"]
+__all__ = [
+    "NOWHERE",
+    "OFFSHORE_LIMIT_FT",
+    "UNKNOWN",
+    "Placement",
+    "PlacementKind",
+    "municipalities_by_code",
+    "place_sites",
+]
 
 OFFSHORE_LIMIT_FT = 1_000.0
 """A site outside every municipal polygon but this near to one may be on a pier, in water or in another State (A32)."""
@@ -129,7 +137,7 @@ def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:
         codes = tuple(sorted({code for code in sites.mun_codes if code}))
         index = {code: i for i, code in enumerate(codes)}
         return _gather(codes, [_stated(index, code) for code in sites.mun_codes])
-    features, codes, index = _by_code(layer, atlas.as_of)
+    features, codes, index = municipalities_by_code(layer, atlas.as_of)
     found: list[_Found | None] = [
         None if placed else _stated(index, code) for code, placed in zip(sites.mun_codes, sites.placed, strict=True)
     ]
@@ -167,7 +175,7 @@ _Sorted = tuple["NDArray[np.int64]", tuple[str, ...], dict[str, int]]
 _sorted: WeakKeyDictionary[Layer, dict[date, _Sorted]] = WeakKeyDictionary()
 
 
-def _by_code(layer: Layer, as_of: date) -> _Sorted:
+def municipalities_by_code(layer: Layer, as_of: date) -> _Sorted:
     """Return the municipalities of a day in order of their codes, so that ties go to the lower code."""
     found = _sorted.setdefault(layer, {})
     if as_of not in found:

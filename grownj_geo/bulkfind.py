@@ -1,0 +1,332 @@
+"""Finding what lies near many places at once, with trees: the way that needs no index and that an index must equal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import shapely
+
+from grownj_geo.bulkline import Source, edges_of, line_tree, nearest_edges, starts_of
+from grownj_geo.bulkmeasure import GroundState, leaves_of, pair_reach_ft, table_of
+from grownj_geo.place import municipalities_by_code
+from grownj_geo.units import FT_PER_FTUS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import date
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.atlas import Atlas
+    from grownj_geo.bulkplan import DistanceQuestion, Plan
+    from grownj_geo.layer import Layer
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+__all__ = [
+    "Finder",
+    "MunicipalLines",
+    "MunicipalState",
+    "TreeFinder",
+    "distance_classes",
+    "first_corners",
+    "line_distances_ft",
+    "municipal_state",
+    "station_reach_ft",
+]
+
+_MOST_EDGES = 20_000
+_EDGE_FT = 1e-6
+# What a polygon may add to the distances of its first corner and still be of the class of its cell.
+CLASS_SLACK_FT = 800.0
+_COARSE_FT, _FINE_FT = 4_096.0, 1_024.0
+
+
+@dataclass(frozen=True, eq=False)
+class MunicipalState:
+    """How some places lie to the municipalities.
+
+    Attributes
+    ----------
+    cover
+        Position of the municipality that covers the place, shape (k,); -1 for none.
+    beside, municipalities, away_ft
+        For each other municipality whose line is within the lines' accuracy: the place, the municipality, and feet.
+        In order of the places.
+    unsure
+        Whether the place has to be looked at with exact geometry, shape (k,).
+    """
+
+    cover: Ints
+    beside: Ints
+    municipalities: Ints
+    away_ft: Floats
+    unsure: Flags
+
+
+class Finder(Protocol):
+    """Finds what lies near k places."""
+
+    def ground(self, number: int) -> GroundState:
+        """Return how the places lie to one of the plan's grounds."""
+
+    def municipal(self) -> MunicipalState:
+        """Return how the places lie to the municipalities."""
+
+    def stations(self, layer: Layer, reach_ft: float) -> tuple[Ints, Ints]:
+        """Return places and features of a layer of points that may be within reach, in order of the places."""
+
+    def distance_class(self, number: int) -> Ints:
+        """Return for one of the plan's distances to polygons which places are alike; -1 for those that stand alone."""
+
+    def line_tree(self, number: int) -> shapely.STRtree:
+        """Return the lines of one of the plan's grounds."""
+
+    def municipal_tree(self) -> shapely.STRtree:
+        """Return the lines of the municipalities."""
+
+
+@dataclass(frozen=True, eq=False)
+class MunicipalLines:
+    """The municipalities of a day, and their lines.
+
+    Attributes
+    ----------
+    source, features
+        Where the polygons are, and which are meant, in order of their codes.
+    codes
+        Their codes.
+    accuracy_ft
+        How far their lines may be from the truth.
+    """
+
+    source: Source
+    features: Ints
+    codes: tuple[str, ...]
+    accuracy_ft: float
+
+    @classmethod
+    def of(cls, atlas: Atlas) -> MunicipalLines | None:
+        """Return the municipalities of an atlas; None where they cannot be used."""
+        layer = atlas.layer("municipalities")
+        if layer is None:
+            return None
+        kept = _municipal.setdefault(layer, {})
+        if atlas.as_of not in kept:
+            features, codes, _ = municipalities_by_code(layer, atlas.as_of)
+            kept[atlas.as_of] = cls(Source(layer), features, codes, layer.manifest.accuracy_ft or 0.0)
+        return kept[atlas.as_of]
+
+    @cached_property
+    def areas(self) -> NDArray[np.object_]:
+        """The polygons."""
+        return np.array([self.source.geometry(int(i)) for i in self.features], dtype=object)
+
+    @cached_property
+    def edges(self) -> tuple[Floats, Ints]:
+        """Every edge, and the position of its municipality."""
+        return edges_of(self.areas)
+
+    @cached_property
+    def tree(self) -> shapely.STRtree:
+        """All lines."""
+        return line_tree(self.edges[0])
+
+
+# Of layers that are in use only.
+_municipal: WeakKeyDictionary[Layer, dict[date, MunicipalLines]] = WeakKeyDictionary()
+
+
+class TreeFinder:
+    """Finds what lies near places with trees.
+
+    Parameters
+    ----------
+    plan
+        What is asked.
+    lines
+        The municipalities; None where they cannot be used.
+    xy
+        The places, shape (k, 2), in EPSG:3424.
+    limit_ft
+        Lines farther off than this, and than their own tolerance, need not be found.
+    """
+
+    def __init__(self, plan: Plan, lines: MunicipalLines | None, xy: Floats, limit_ft: float) -> None:
+        self.plan, self.lines, self.xy, self.limit_ft = plan, lines, xy, limit_ft
+
+    @cached_property
+    def _tree(self) -> shapely.STRtree:
+        return shapely.STRtree(shapely.points(self.xy))
+
+    def _near(self, edges: Floats, reach_ft: float) -> tuple[Ints, Ints]:
+        """Return the pairs of places and edges within reach."""
+        places, near = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        for begin in range(0, len(edges), _MOST_EDGES):
+            lines = shapely.linestrings(edges[begin : begin + _MOST_EDGES].reshape(-1, 2, 2))
+            found = self._tree.query(lines, predicate="dwithin", distance=reach_ft / FT_PER_FTUS)
+            places.append(found[1])
+            near.append(found[0] + begin)
+        return np.concatenate(places), np.concatenate(near)
+
+    def ground(self, number: int) -> GroundState:
+        """Return how the places lie to one of the plan's grounds."""
+        k, ground = len(self.xy), self.plan.grounds[number]
+        if ground.empty or not k:
+            return GroundState(np.zeros(k, dtype=bool), np.full(k, np.inf), np.zeros(k, dtype=bool))
+        inside = shapely.intersects_xy(ground.area, self.xy[:, 0], self.xy[:, 1])
+        away, unsure = np.full(k, np.inf), np.zeros(k, dtype=bool)
+        reach = max(self.limit_ft, self.plan.tolerances_ft[number]) + 1.0
+        places, near = self._near(ground.edges, reach)
+        if len(places):
+            order = np.argsort(places, kind="stable")
+            places, near = places[order], near[order]
+            first = starts_of(places)
+            rows = places[first]
+            found = nearest_edges(self.xy[rows], ground.edges, near, first, np.diff(np.append(first, len(places))))
+            away[rows], inside[rows], unsure[rows] = found.distance * FT_PER_FTUS, found.inside, found.unsure
+        return GroundState(inside, away, unsure)
+
+    def municipal(self) -> MunicipalState:
+        """Return how the places lie to the municipalities."""
+        if self.lines is None:
+            raise AssertionError("no municipalities")
+        k, lines = len(self.xy), self.lines
+        owner, places = self._tree.query(lines.areas, predicate="intersects")
+        covered = np.bincount(places, minlength=k)
+        cover = np.full(k, -1, dtype=np.int64)
+        cover[places] = owner
+        edges, owners = lines.edges
+        places, near = self._near(edges, lines.accuracy_ft + 1.0)
+        order = np.lexsort([owners[near], places])
+        return municipal_state(lines, self.xy, edges, near[order], places[order], owners[near[order]], cover, covered)
+
+    def stations(self, layer: Layer, reach_ft: float) -> tuple[Ints, Ints]:
+        """Return places and features of a layer of points that may be within reach, in order of the places."""
+        features, places = self._tree.query(layer.points, predicate="dwithin", distance=reach_ft / FT_PER_FTUS)
+        order = np.lexsort([features, places])
+        return places[order], features[order]
+
+    def distance_class(self, number: int) -> Ints:
+        """Return for one of the plan's distances to polygons which places are alike; -1 for those that stand alone."""
+        asked, k = self.plan.distances[number], len(self.xy)
+        found = np.full(k, -1, dtype=np.int64)
+        for side in (_COARSE_FT, _FINE_FT):
+            rows = np.flatnonzero(found < 0)
+            if not len(rows):
+                break
+            cells, which = np.unique(np.floor(self.xy[rows] / side), axis=0, return_inverse=True)
+            centres = (cells + 0.5) * side
+            found[rows] = distance_classes(self.plan, asked, centres, side, self.limit_ft)[which.ravel()]
+        return found
+
+    def line_tree(self, number: int) -> shapely.STRtree:
+        """Return the lines of one of the plan's grounds."""
+        return self.plan.grounds[number].tree
+
+    def municipal_tree(self) -> shapely.STRtree:
+        """Return the lines of the municipalities."""
+        if self.lines is None:
+            raise AssertionError("no municipalities")
+        return self.lines.tree
+
+
+def municipal_state(  # noqa: PLR0917 - arrays that belong together
+    lines: MunicipalLines,
+    xy: Floats,
+    edges: Floats,
+    near: NDArray[np.integer],
+    places: Ints,
+    owners: Ints,
+    cover: Ints,
+    covered: Ints,
+) -> MunicipalState:
+    """Return how places lie to the municipalities, from the edges that are near and the ones that cover them.
+
+    Parameters
+    ----------
+    lines
+        The municipalities.
+    xy
+        The places, shape (k, 2).
+    edges
+        All edges.
+    near, places, owners
+        Pairs of an edge and a place with the edge's municipality, in order of the places and municipalities.
+    cover, covered
+        The municipality that covers each place, and how many do.
+    """
+    unsure = covered != 1
+    if not len(near):
+        none = np.zeros(0, dtype=np.int64)
+        return MunicipalState(cover, none, none, np.zeros(0), unsure)
+    first = starts_of(places * len(lines.codes) + owners)
+    counts = np.diff(np.append(first, len(places)))
+    beside, of = places[first], owners[first]
+    found = nearest_edges(xy[beside], edges, near, first, counts)
+    away = found.distance * FT_PER_FTUS
+    doubt = found.unsure | (np.abs(away - lines.accuracy_ft) < _EDGE_FT)
+    doubt |= found.inside != (cover[beside] == of)
+    unsure[beside[doubt & (away <= lines.accuracy_ft + 1.0)]] = True
+    keep = (away <= lines.accuracy_ft) & (of != cover[beside])
+    beside, of, away = beside[keep], of[keep], away[keep]
+    order = np.lexsort([of, away, beside])
+    return MunicipalState(cover, beside[order], of[order], away[order], unsure)
+
+
+def distance_classes(
+    plan: Plan, asked: DistanceQuestion, centres: Floats, side: float, limit_ft: float
+) -> Ints:
+    """Return which squares lie alike to the radii of a question about polygons; -1 where a square lies across one.
+
+    Parameters
+    ----------
+    plan, asked
+        The plan, and the question.
+    centres, side
+        Centres of the squares, shape (k, 2), and their side, in US survey feet.
+    limit_ft
+        A square that is this near to a radius is taken to lie across it.
+    """
+    table = table_of(np.array(shapely.points(centres), dtype=object))
+    found = leaves_of(plan.bound, plan.atlas, table).distance(asked.where)
+    if found is None:
+        raise AssertionError(asked.where.layer)
+    reach = side * np.sqrt(0.5) + limit_ft + CLASS_SLACK_FT
+    number, across = np.zeros(len(centres), dtype=np.int64), np.zeros(len(centres), dtype=bool)
+    for feet in (found.near_low, found.near, found.near_high):
+        number = 2 * number + np.isnan(feet)
+        for radius in asked.every_radius:
+            # The plane is off by a few parts in ten thousand.
+            across |= np.abs(feet - radius) <= reach + 1e-3 * np.minimum(np.nan_to_num(feet), 1e6)
+            number = 2 * number + (feet > radius)
+    return np.where(across, -1, number)
+
+
+def station_reach_ft(plan: Plan, layer: Layer, limit_ft: float) -> float:
+    """Return how far a point of a layer can be from a site and still have a say in any question."""
+    radii = [radius for asked in plan.distances if asked.layer is layer for radius in asked.every_radius]
+    return pair_reach_ft(layer, radii, limit_ft)
+
+
+def first_corners(geometries: NDArray[np.object_]) -> Floats:
+    """Return each geometry's first corner, shape (n, 2)."""
+    xy, owner = shapely.get_coordinates(geometries, return_index=True)
+    return np.asarray(xy[starts_of(owner)], dtype=np.float64)
+
+
+def line_distances_ft(tree: shapely.STRtree, geometries: Sequence[shapely.Geometry], reach_ft: float) -> Floats:
+    """Return how far polygons are from the nearest line of a tree, shape (n,); infinite beyond the reach."""
+    away = np.full(len(geometries), np.inf)
+    if len(tree) and len(geometries):
+        found, distance = tree.query_nearest(
+            geometries, max_distance=reach_ft / FT_PER_FTUS, return_distance=True, all_matches=False
+        )
+        away[found[0]] = distance * FT_PER_FTUS
+    return away

@@ -1,0 +1,367 @@
+"""Observations of many sites at once: coverage, distances and shares, as one site's own measuring gives them.
+
+Whatever arrays of numbers cannot decide (a point on a line, a parcel that a line cuts) is measured one by one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import shapely
+
+from grownj_geo.bulkline import starts_of
+from grownj_geo.leaves import Leaves
+from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage
+from grownj_geo.place import Placement
+from grownj_geo.shares import share_within
+from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_lonlat
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.atlas import Atlas
+    from grownj_geo.binding import BoundRulebook
+    from grownj_geo.bulkplan import CoverageQuestion, DistanceQuestion, Plan
+    from grownj_geo.layer import Layer
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+
+__all__ = [
+    "GroundState",
+    "Pairs",
+    "covered_by",
+    "distances_of",
+    "exact_shares",
+    "leaves_of",
+    "merged",
+    "pair_reach_ft",
+    "shares_of",
+    "some",
+    "station_pairs",
+    "table_of",
+]
+
+_PLANAR_ERROR = 2e-4
+_EDGE_FT = 1e-6
+_GUARD_FT = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class GroundState:
+    """How some sites lie to one ground, arrays of shape (k,).
+
+    Attributes
+    ----------
+    inside
+        Whether the point, or the polygon's first corner, lies in it.
+    away_ft
+        Feet to its line; infinite beyond the limit.
+    unsure
+        Whether this has to be looked at with exact geometry.
+    """
+
+    inside: Flags
+    away_ft: Floats
+    unsure: Flags
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Sites and the points of a layer that may be near enough to count, in order of the sites.
+
+    Attributes
+    ----------
+    sites, features
+        Positions of the sites, and indices of the features.
+    near_ft, far_ft
+        Feet from the site's nearest and farthest part; infinite where another feature is nearer for sure.
+    """
+
+    sites: Ints
+    features: Ints
+    near_ft: Floats
+    far_ft: Floats
+
+
+def some(sites: SiteTable, rows: NDArray[Any]) -> SiteTable:
+    """Return some of the sites."""
+    numbers = np.arange(len(sites))[rows].tolist()
+    codes = sites.mun_codes
+    return SiteTable(
+        sites.geometries[rows],
+        sites.uncertainty_ft[rows],
+        sites.placed[rows],
+        tuple(codes[i] for i in numbers),
+        None if sites.by_pin is None else tuple(sites.by_pin[i] for i in numbers),
+    )
+
+
+def table_of(geometries: NDArray[np.object_]) -> SiteTable:
+    """Return sites that are known by their place alone."""
+    n = len(geometries)
+    return SiteTable(geometries, np.zeros(n), np.ones(n, dtype=bool), ("",) * n)
+
+
+def leaves_of(bound: BoundRulebook, atlas: Atlas, sites: SiteTable) -> Leaves:
+    """Return leaves that measure some sites one by one, and are not asked for their municipalities."""
+    n = len(sites)
+    place = Placement(
+        (),
+        (),
+        np.zeros(n, dtype=np.int64),
+        np.arange(n),
+        np.zeros(n),
+        (),
+        (),
+        np.zeros(n),
+    )
+    return Leaves(bound, atlas, sites, given_placement=place)
+
+
+def merged(into: Any, rows: NDArray[Any], found: Any) -> None:  # noqa: ANN401 - dataclasses of arrays
+    """Put the arrays of one dataclass into some rows of another of its kind."""
+    for each in fields(into):
+        getattr(into, each.name)[rows] = getattr(found, each.name)
+
+
+# -- coverage ------------------------------------------------------------------------------------------
+
+
+def covered_by(
+    plan: Plan, asked: CoverageQuestion, states: Sequence[GroundState], sites: SiteTable, *, limit_ft: float
+) -> tuple[Coverage, Flags]:
+    """Return how much of each site the features cover, and where a feature that lacks a figure may do so.
+
+    Parameters
+    ----------
+    plan, asked
+        The plan, and one of its questions.
+    states
+        How the sites lie to each of the plan's grounds.
+    sites
+        The sites, shape (k,), without an uncertainty of their own.
+    limit_ft
+        Greater margins come back as this.
+    """
+    least, most, computed = (states[g] for g in asked.grounds)
+    tolerance = asked.tolerance_ft
+    k = len(sites)
+    low = least.inside & ~_near(least, tolerance)
+    high = most.inside | _near(most, tolerance)
+    unsure = least.unsure | most.unsure | computed.unsure
+    if tolerance > 0:
+        for state in (least, most):
+            unsure |= np.abs(state.away_ft - tolerance) < _EDGE_FT
+    share = computed.inside.astype(np.float64)
+    margin = _signed(computed, limit_ft, empty=plan.grounds[asked.grounds[2]].empty)
+    if not asked.exact:
+        if plan.grounds[asked.grounds[2]].empty:
+            share = np.full(k, np.nan)
+            margin = np.where(high, np.nan, _signed(most, limit_ft, empty=plan.grounds[asked.grounds[1]].empty))
+        elif asked.doubtful.any():
+            open_still = high & ~computed.inside
+            share[open_still] = margin[open_still] = np.nan
+    found = Coverage(low.astype(np.float64), share, high.astype(np.float64), margin, np.full(k, -1, dtype=np.int64))
+    rows = np.flatnonzero(unsure)
+    if len(rows):
+        again = measure_coverage(asked.layer, asked.features, some(sites, rows), doubtful=asked.doubtful)
+        merged(found, rows, replace(again, margin_ft=np.clip(again.margin_ft, -limit_ft, limit_ft)))
+    return found, _lacking(asked, states, sites)
+
+
+def _lacking(asked: CoverageQuestion, states: Sequence[GroundState], sites: SiteTable) -> Flags:
+    if asked.lacking < 0:
+        return np.zeros(len(sites), dtype=bool)
+    state, tolerance = states[asked.lacking], asked.tolerance_ft
+    found = state.inside | _near(state, tolerance)
+    rows = np.flatnonzero(state.unsure | ((np.abs(state.away_ft - tolerance) < _EDGE_FT) & (tolerance > 0)))
+    if len(rows):
+        found[rows] = measure_coverage(asked.layer, asked.lacking_features, some(sites, rows)).share_high > 0
+    return found
+
+
+def _near(state: GroundState, tolerance: float) -> Flags:
+    return (state.away_ft <= tolerance) & (tolerance > 0)
+
+
+def _signed(state: GroundState, limit_ft: float, *, empty: bool) -> Floats:
+    if empty:
+        return np.full(len(state.inside), np.nan)
+    away = np.minimum(state.away_ft, limit_ft)
+    return np.where(state.inside, away, -away)
+
+
+# -- distances -----------------------------------------------------------------------------------------
+
+
+def pair_reach_ft(layer: Layer, radii: Sequence[float], limit_ft: float) -> float:
+    """Return how far a point of a layer can be from a site and still have a say."""
+    most = float(layer.tolerances_ft.max(initial=0.0))
+    return (max(radii, default=0.0) + limit_ft + 2 * most + 1.0) * (1 + _PLANAR_ERROR)
+
+
+def station_pairs(
+    layer: Layer, sets: Sequence[Ints], sites: SiteTable, rows: Ints, features: Ints
+) -> Pairs:
+    """Return how far some sites are from some points, each pair once.
+
+    Parameters
+    ----------
+    layer
+        A layer of points.
+    sets
+        The choices of features that are asked about: what cannot be the nearest of any is not measured.
+    sites
+        The sites.
+    rows, features
+        The pairs, in order of the sites.
+    """
+    if layer.lonlat is None:
+        raise AssertionError(layer.id)
+    points = bool(sites.points.all())
+    if points:
+        xy = sites.xy[rows]
+        planar = np.hypot(*(xy - layer.bounds[features, :2]).T) * FT_PER_FTUS
+        across = np.zeros(len(rows))
+    else:
+        planar = shapely.distance(sites.geometries[rows], layer.points[features]) * FT_PER_FTUS
+        box = shapely.bounds(sites.geometries)
+        across = (np.hypot(box[:, 2] - box[:, 0], box[:, 3] - box[:, 1]) * FT_PER_FTUS)[rows]
+    keep = _may_be_nearest(layer, sets, rows, features, planar, across)
+    rows, features, planar = rows[keep], features[keep], planar[keep]
+    to = layer.lonlat[features]
+    if points:
+        lonlat = np.column_stack(to_lonlat(*sites.xy[rows].T)) if len(rows) else np.zeros((0, 2))
+        near = geodesic_ft(lonlat[:, 0], lonlat[:, 1], to[:, 0], to[:, 1])
+        return Pairs(rows, features, near, near)
+    return Pairs(rows, features, *_from_polygons(sites.geometries[rows], layer.points[features], to, planar))
+
+
+def _may_be_nearest(  # noqa: PLR0917 - arrays that belong together
+    layer: Layer, sets: Sequence[Ints], rows: Ints, features: Ints, planar: Floats, across: Floats
+) -> Flags:
+    """Return which pairs may be the nearest of any choice, once the planar error and all uncertainty is allowed for."""
+    keep = np.zeros(len(rows), dtype=bool)
+    begin = starts_of(rows)
+    if not len(begin):
+        return keep
+    counts = np.diff(np.append(begin, len(rows)))
+    for chosen in sets:
+        if not len(chosen):
+            continue
+        member = np.zeros(len(layer), dtype=bool)
+        member[chosen] = True
+        of = member[features]
+        feet = np.where(of, planar, np.inf)
+        slack = 2 * float(layer.tolerances_ft[chosen].max()) + 1.0
+        least = np.repeat(np.minimum.reduceat(feet, begin), counts)
+        keep |= of & (feet <= least * (1 + 2 * _PLANAR_ERROR) + slack + across)
+    return keep
+
+
+def _from_polygons(
+    places: NDArray[np.object_], targets: NDArray[np.object_], to: Floats, planar: Floats
+) -> tuple[Floats, Floats]:
+    if not len(places):
+        return np.zeros(0), np.zeros(0)
+    nearest = shapely.get_coordinates(shapely.shortest_line(places, targets))[::2]
+    near = geodesic_ft(*to_lonlat(nearest[:, 0], nearest[:, 1]), to[:, 0], to[:, 1])
+    near[planar == 0] = 0.0
+    # The farthest part of a polygon from a point is one of its corners.
+    corners, owner = shapely.get_coordinates(shapely.convex_hull(places), return_index=True)
+    lon, lat = to_lonlat(corners[:, 0], corners[:, 1])
+    far = np.maximum.reduceat(geodesic_ft(lon, lat, to[owner, 0], to[owner, 1]), starts_of(owner))
+    return near, far
+
+
+def distances_of(asked: DistanceQuestion, pairs: Pairs, n: int, *, limit_ft: float) -> Distance:
+    """Return how far each of n sites is from the nearest of a question's points; far ones are so far at least."""
+    beyond = pair_reach_ft(asked.layer, asked.every_radius, limit_ft)
+    reduced = _Reduced(asked.layer, pairs, n, beyond)
+    near_low, far_low = reduced.least(asked.possible, -1)
+    near_high, far_high = reduced.least(asked.sure, 1)
+    counted = asked.features[~asked.doubtful]
+    near, far = reduced.least(counted, 0)
+    feature = np.full(n, -1, dtype=np.int64)
+    if asked.doubtful.any():
+        every, surely = reduced.least(asked.features, -1), reduced.least(counted, -1)
+        nearer = (every[0] < surely[0]) | (every[1] < surely[1])
+        near, far = np.where(nearer, np.nan, near), np.where(nearer, np.nan, far)
+    return Distance(
+        np.maximum(near_low, 0.0), near, near_high, np.maximum(far_low, 0.0), far, far_high, feature
+    )
+
+
+class _Reduced:
+    """Least distances of sites from choices of features, out of the same pairs."""
+
+    def __init__(self, layer: Layer, pairs: Pairs, n: int, beyond: float) -> None:
+        self.layer, self.pairs, self.n, self.beyond = layer, pairs, n, beyond
+        self.begin = starts_of(pairs.sites)
+        self.rows = pairs.sites[self.begin]
+        self.spread = layer.tolerances_ft[pairs.features]
+
+    def least(self, chosen: Ints, sign: int) -> tuple[Floats, Floats]:
+        """Return the least distance of nearest and farthest parts, with the points' uncertainty taken off or added."""
+        if not len(chosen):
+            return np.full(self.n, np.inf), np.full(self.n, np.inf)
+        member = np.zeros(len(self.layer), dtype=bool)
+        member[chosen] = True
+        of = member[self.pairs.features]
+        found = []
+        for feet in (self.pairs.near_ft, self.pairs.far_ft):
+            result = np.full(self.n, self.beyond)
+            if len(self.begin):
+                value = np.where(of, feet + sign * self.spread, np.inf)
+                result[self.rows] = np.minimum(np.minimum.reduceat(value, self.begin), self.beyond)
+            found.append(result)
+        return found[0], found[1]
+
+
+def shares_of(
+    asked: DistanceQuestion, radius_ft: float, pairs: Pairs, sites: SiteTable, *, joined: bool
+) -> Floats:
+    """Return least, computed and greatest share of each site within a radius of points, shape (3, n)."""
+    n = len(sites)
+    shares = np.zeros((3, n))
+    spread = asked.layer.tolerances_ft[pairs.features]
+    maybe = np.zeros(n, dtype=bool)
+    for row, (chosen, sign) in enumerate(zip(asked.share_sets, (-1.0, 0.0, 1.0), strict=True)):
+        member = np.zeros(len(asked.layer), dtype=bool)
+        member[chosen] = True
+        of = member[pairs.features]
+        shares[row, pairs.sites[of & (pairs.far_ft <= radius_ft + sign * spread)]] = 1.0
+        maybe[pairs.sites[of & (pairs.near_ft <= radius_ft + spread + _GUARD_FT)]] = True
+    rows = np.flatnonzero(maybe & ~shares.all(axis=0) & ~sites.points)
+    if len(rows):
+        shares[:, rows] = exact_shares(asked, radius_ft, some(sites, rows), joined=joined)
+    return shares
+
+
+def exact_shares(asked: DistanceQuestion, radius_ft: float, sites: SiteTable, *, joined: bool) -> Floats:
+    """Return least, computed and greatest share of each site within a radius, shape (3, n), one site after another."""
+    shares = np.full((3, len(sites)), np.nan)
+    sure, computed, possible = asked.share_sets
+    for i in np.flatnonzero(sites.placed):
+
+        def share(chosen: Ints, site: int) -> tuple[float, float, float]:
+            return share_within(
+                sites.geometries[site],
+                asked.layer,
+                chosen,
+                radius_ft=radius_ft,
+                uncertainty_ft=float(sites.uncertainty_ft[site]),
+                joined=joined,
+            )
+
+        shares[:, i] = share(computed, int(i))
+        if sure is not computed:
+            shares[0, i] = share(sure, int(i))[0]
+            shares[2, i] = share(possible, int(i))[2]
+    return shares

@@ -1,0 +1,265 @@
+"""All observations that a rulebook asks for, of many sites at once: each of those that differ measured once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import shapely
+
+from grownj_geo.bulkfind import (
+    CLASS_SLACK_FT,
+    MunicipalLines,
+    MunicipalState,
+    TreeFinder,
+    first_corners,
+    line_distances_ft,
+    station_reach_ft,
+)
+from grownj_geo.bulkline import UNSURE_FT
+from grownj_geo.bulkmeasure import (
+    GroundState,
+    covered_by,
+    distances_of,
+    exact_shares,
+    leaves_of,
+    shares_of,
+    some,
+    station_pairs,
+)
+from grownj_geo.bulkplace import Places, places_of
+from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage
+from grownj_geo.units import FT_PER_FTUS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.bulkfind import Finder
+    from grownj_geo.bulkplan import Plan
+    from grownj_geo.layer import Layer
+
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
+    Flags = NDArray[np.bool_]
+    ShareKey = tuple[Hashable, float]
+
+__all__ = ["Observations", "observe"]
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """What was observed of k sites.
+
+    Attributes
+    ----------
+    sites
+        The sites.
+    places
+        Their municipalities.
+    coverages, distances, land_shares
+        As `Leaves` takes them.
+    lacking
+        By coverage: where a feature that lacks a figure may cover the site.
+    """
+
+    sites: SiteTable
+    places: Places
+    coverages: dict[Hashable, Coverage]
+    distances: dict[Hashable, Distance]
+    land_shares: dict[ShareKey, Floats]
+    lacking: dict[Hashable, Flags]
+
+    def take(self, rows: Ints) -> Observations:
+        """Return those of some sites."""
+        return Observations(
+            some(self.sites, rows),
+            self.places.take(rows),
+            {key: _taken(value, rows) for key, value in self.coverages.items()},
+            {key: _taken(value, rows) for key, value in self.distances.items()},
+            {key: value[:, rows] for key, value in self.land_shares.items()},
+            {key: value[rows] for key, value in self.lacking.items()},
+        )
+
+
+def _taken(values: Any, rows: Ints) -> Any:  # noqa: ANN401 - dataclasses of arrays
+    return type(values)(**{each.name: getattr(values, each.name)[rows] for each in fields(values)})
+
+
+def observe(
+    plan: Plan, sites: SiteTable, *, limit_ft: float, find: Callable[[Floats], Finder] | None = None
+) -> Observations:
+    """Return everything that a plan asks about some sites.
+
+    Parameters
+    ----------
+    plan
+        What is asked.
+    sites
+        The sites.
+    limit_ft
+        Feet up to which margins are exact.
+    find
+        Finds what lies near places, shape (k, 2); by trees where it is not given.
+    """
+    n = len(sites)
+    plain = sites.placed & (sites.uncertainty_ft == 0)
+    groups = [np.flatnonzero(plain & sites.points), np.flatnonzero(plain & ~sites.points), np.flatnonzero(~plain)]
+    lines = MunicipalLines.of(plan.atlas)
+    found: list[tuple[Ints, Observations]] = []
+    for number, rows in enumerate(groups):
+        if not len(rows):
+            continue
+        part = sites if len(rows) == n else some(sites, rows)
+        if number == 2:  # noqa: PLR2004 - the third group
+            found.append((rows, _one_by_one(plan, part, limit_ft)))
+            continue
+        xy = part.xy if number == 0 else first_corners(part.geometries)
+        finder = TreeFinder(plan, lines, xy, limit_ft) if find is None else find(xy)
+        found.append((rows, _Observer(plan, part, lines, finder, limit_ft).observations()))
+    result = found[0][1] if len(found) == 1 else _together(sites, found)
+    # Without the polygons the codes are those that are stated, of all sites together.
+    return result if lines is not None else replace(result, places=places_of(plan.atlas, sites, None, ()))
+
+
+def _together(sites: SiteTable, found: list[tuple[Ints, Observations]]) -> Observations:
+    """Return the observations of groups of sites in the sites' own order."""
+    if not found:
+        raise ValueError("There are no sites to observe; expected one at least.")
+    order = np.empty(len(sites), dtype=np.int64)
+    order[np.concatenate([rows for rows, _ in found])] = np.arange(len(sites))
+    parts = [each for _, each in found]
+    return Observations(
+        sites,
+        Places.joined([part.places for part in parts]).take(order),
+        {key: _taken(_stacked([p.coverages[key] for p in parts]), order) for key in parts[0].coverages},
+        {key: _taken(_stacked([p.distances[key] for p in parts]), order) for key in parts[0].distances},
+        {key: np.hstack([p.land_shares[key] for p in parts])[:, order] for key in parts[0].land_shares},
+        {key: np.concatenate([p.lacking[key] for p in parts])[order] for key in parts[0].lacking},
+    )
+
+
+def _stacked(values: list[Any]) -> Any:  # noqa: ANN401 - dataclasses of arrays
+    return type(values[0])(
+        **{each.name: np.concatenate([getattr(value, each.name) for value in values]) for each in fields(values[0])}
+    )
+
+
+def _one_by_one(plan: Plan, sites: SiteTable, limit_ft: float) -> Observations:
+    """Return the observations of sites that arrays cannot measure: uncertain ones, and those without a place."""
+    leaves = leaves_of(plan.bound, plan.atlas, sites)
+    coverages, lacking = {}, {}
+    for asked in plan.coverages:
+        found = measure_coverage(asked.layer, asked.features, sites, doubtful=asked.doubtful)
+        np.clip(found.margin_ft, -limit_ft, limit_ft, out=found.margin_ft)
+        coverages[asked.key] = found
+        lacking[asked.key] = np.zeros(len(sites), dtype=bool)
+        if asked.lacking >= 0:
+            lacking[asked.key] = measure_coverage(asked.layer, asked.lacking_features, sites).share_high > 0
+    distances, shares = {}, {}
+    for question in plan.distances:
+        distance = leaves.distance(question.where)
+        if distance is None:
+            raise AssertionError(question.layer.id)
+        distances[question.key] = distance
+        for radius in question.shares:
+            shares[question.key, radius] = exact_shares(question, radius, sites, joined=_joined(plan))
+    return Observations(sites, places_of(plan.atlas, sites, None, ()), coverages, distances, shares, lacking)
+
+
+def _joined(plan: Plan) -> bool:
+    """Whether the circles around several points are taken together (reading A47)."""
+    return plan.bound.readings.get("A47", "union") == "union"
+
+
+class _Observer:
+    """Observes sites of one kind, all points or all polygons, whose place is known exactly."""
+
+    def __init__(
+        self, plan: Plan, sites: SiteTable, lines: MunicipalLines | None, finder: Finder, limit_ft: float
+    ) -> None:
+        self.plan, self.sites, self.lines, self.finder, self.limit_ft = plan, sites, lines, finder, limit_ft
+        self.points = bool(sites.points.all())
+
+    def observations(self) -> Observations:
+        states = [self._ground(number) for number in range(len(self.plan.grounds))]
+        coverages, lacking = {}, {}
+        for asked in self.plan.coverages:
+            coverages[asked.key], lacking[asked.key] = covered_by(
+                self.plan, asked, states, self.sites, limit_ft=self.limit_ft
+            )
+        distances: dict[Hashable, Distance] = {}
+        shares: dict[ShareKey, Floats] = {}
+        self._to_points(distances, shares)
+        self._to_polygons(distances, shares)
+        return Observations(self.sites, self._places(), coverages, distances, shares, lacking)
+
+    def _ground(self, number: int) -> GroundState:
+        state = self.finder.ground(number)
+        if self.points or self.plan.grounds[number].empty:
+            return state
+        tolerance = self.plan.tolerances_ft[number]
+        reach = max(tolerance, self.limit_ft) + 1.0
+        away = line_distances_ft(self.finder.line_tree(number), self.sites.geometries, reach)
+        # What a line cuts, or may cut once its tolerance is allowed for, is a question of areas.
+        return GroundState(state.inside, away, state.unsure | (away <= tolerance + UNSURE_FT))
+
+    def _places(self) -> Places:
+        if self.lines is None:
+            return places_of(self.plan.atlas, self.sites, None, ())
+        state = self.finder.municipal()
+        if not self.points:
+            reach = self.lines.accuracy_ft + 1.0
+            near = line_distances_ft(self.finder.municipal_tree(), self.sites.geometries, reach)
+            none = np.zeros(0, dtype=np.int64)
+            unsure = state.unsure | (near <= self.lines.accuracy_ft + UNSURE_FT)
+            state = MunicipalState(state.cover, none, none, np.zeros(0), unsure)
+        return places_of(self.plan.atlas, self.sites, state, self.lines.codes)
+
+    def _to_points(self, distances: dict[Hashable, Distance], shares: dict[ShareKey, Floats]) -> None:
+        """Observe the distances to layers of points, each layer's pairs once."""
+        layers: dict[Layer, None] = dict.fromkeys(a.layer for a in self.plan.distances if a.layer.lonlat is not None)
+        joined = _joined(self.plan)
+        for layer in layers:
+            asked = [a for a in self.plan.distances if a.layer is layer]
+            reach = station_reach_ft(self.plan, layer, self.limit_ft)
+            if self.points:
+                rows, features = self.finder.stations(layer, reach)
+            else:
+                near = shapely.STRtree(layer.points)
+                found = near.query(self.sites.geometries, predicate="dwithin", distance=reach / FT_PER_FTUS)
+                order = np.lexsort([found[1], found[0]])
+                rows, features = found[0][order], found[1][order]
+            sets = [c for a in asked for c in (a.possible, a.sure, a.features, a.features[~a.doubtful], *a.share_sets)]
+            unique = list({chosen.tobytes(): chosen for chosen in sets}.values())
+            pairs = station_pairs(layer, unique, self.sites, rows, features)
+            for question in asked:
+                distances[question.key] = distances_of(question, pairs, len(self.sites), limit_ft=self.limit_ft)
+                for radius in question.shares:
+                    shares[question.key, radius] = shares_of(question, radius, pairs, self.sites, joined=joined)
+
+    def _to_polygons(self, distances: dict[Hashable, Distance], shares: dict[ShareKey, Floats]) -> None:
+        """Observe the distances to layers of polygons: one site of each class, and those that stand alone."""
+        for number, asked in enumerate(self.plan.distances):
+            if asked.layer.lonlat is not None:
+                continue
+            classes = self.finder.distance_class(number)
+            if not self.points:
+                box = shapely.bounds(self.sites.geometries)
+                across = np.hypot(box[:, 2] - box[:, 0], box[:, 3] - box[:, 1]) * FT_PER_FTUS
+                classes = np.where(across > CLASS_SLACK_FT, -1, classes)
+            alone = np.flatnonzero(classes < 0)
+            _, first, member = np.unique(classes, return_index=True, return_inverse=True)
+            where = first[member.ravel()]
+            where[alone] = alone
+            rows, position = np.unique(where, return_inverse=True)
+            leaves = leaves_of(self.plan.bound, self.plan.atlas, some(self.sites, rows))
+            found = leaves.distance(asked.where)
+            if found is None:
+                raise AssertionError(asked.layer.id)
+            distances[asked.key] = _taken(found, position.ravel())
+            for radius in asked.shares:
+                exact = exact_shares(asked, radius, leaves.sites, joined=_joined(self.plan))
+                shares[asked.key, radius] = exact[:, position.ravel()]
