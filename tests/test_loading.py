@@ -1,4 +1,4 @@
-"""From a file to an answer: every format, the user's own knowledge, and census tracts with their poverty."""
+"""From a file to an answer: every format, and census tracts with their poverty."""
 
 from __future__ import annotations
 
@@ -200,78 +200,6 @@ def test_a_layer_that_its_user_knows_to_be_complete_says_no(
         assert loaded.layer.manifest.complete is complete
         assert loaded.edition is not None
         assert any("states" in words for words in loaded.edition.manifest.cautions) is complete
-
-
-# -- the user's own knowledge ---------------------------------------------------------------------------
-
-
-def test_a_list_of_supervised_municipalities(store: Store, tmp_path: Path) -> None:
-    path = tmp_path / "supervised.csv"
-    path.write_text(
-        "municipality,county,designation,from,source\n"
-        "Montgomery Township,Somerset,lfb_supervision,2017-02-01,my letter\n"
-    )
-    assert finding(store, SITE, "distressed_municipality").outcome == "no"
-    loaded = import_layer("designations", path, store=store)
-    assert loaded.edition is not None
-    assert loaded.edition.origin.how == "refinement"
-    found = finding(store, SITE, "distressed_municipality")
-    assert found.outcome == "yes"
-    assert not found.assumed
-    assert finding(store, SITE, "distressed_municipality", as_of="2017-01-31").outcome == "no"
-    whole = determine(SITE, load_atlas(store=store))
-    assert any(layer.origin and "refined by supervised.csv" in layer.origin for layer in whole.layers)
-    assert not any("designations" in caution.lower() and "edition" in caution for caution in whole.cautions)
-
-
-def test_refinements_stack(store: Store, tmp_path: Path) -> None:
-    for place in ("Montgomery Township,Somerset", "Hopewell Township,Mercer"):
-        path = tmp_path / "list.csv"
-        path.write_text(f"municipality,county,designation,source\n{place},lfb_supervision,my letter\n")
-        import_layer("designations", path, store=store)
-    assert finding(store, SITE, "distressed_municipality").outcome == "yes"
-    assert finding(store, "1106_1_1", "distressed_municipality").outcome == "yes"
-
-
-def test_a_better_mid_point_of_a_station_settles_a_site(store: Store, tmp_path: Path) -> None:
-    site = "40.567092,-74.320347"
-    run = determine(site, load_atlas(store=store))
-    nearest = run.stations[0]
-    assert nearest.name == "Metropark"
-    before = finding(store, site, "transit_oriented_development")
-    assert (before.outcome, before.leans) == ("undetermined", "yes")
-    layer = load_atlas().layer("transit_stations")
-    assert layer is not None
-    row = next(i for i in range(len(layer)) if layer.key(i) == nearest.station_id)
-    assert layer.lonlat is not None
-    lon, lat = layer.lonlat[row]
-    path = tmp_path / "midpoints.csv"
-    path.write_text(
-        "station_id,longitude,latitude,coordinate_uncertainty_ft,source\n"
-        f"{nearest.station_id},{float(lon)!r},{float(lat)!r},1,survey of the platforms\n"
-    )
-    import_layer("transit_stations", path, store=store)
-    assert finding(store, site, "transit_oriented_development").outcome == "yes"
-
-
-@pytest.mark.parametrize(("away", "expected"), [(-200.0, "yes"), (200.0, "no")])
-def test_an_official_boundary_settles_the_aviation_district(
-    store: Store, tmp_path: Path, away: float, expected: str
-) -> None:
-    atlas = load_atlas()
-    layer = atlas.layer("atlantic_city_airport")
-    assert layer is not None
-    kinds = list(layer.bound_kinds)
-    inner, outer = layer.geometry(kinds.index("inner")), layer.geometry(kinds.index("outer"))
-    boundary = shapely.intersection(shapely.convex_hull(inner.buffer(1000)), outer)
-    # A place a mile from the boundary's westernmost point, give or take: between the bounds.
-    west = shapely.get_coordinates(boundary)[np.argmin(shapely.get_coordinates(boundary)[:, 0])]
-    place = shapely.Point(west[0] - 5280.0 - away, west[1])
-    assert determine(place, atlas)["aviation_district"].outcome == "undetermined"
-    path = tmp_path / "airport.gpkg"
-    gpd.GeoDataFrame({"id": ["acy"]}, geometry=[boundary], crs="EPSG:3424").to_file(path)
-    import_layer("atlantic_city_airport", path, store=store, facts=EditionFacts(accuracy_ft=5.0))
-    assert determine(place, load_atlas(store=store))["aviation_district"].outcome == expected
 
 
 # -- census tracts --------------------------------------------------------------------------------------
