@@ -256,6 +256,9 @@ def _kind(values: list[Any]) -> ColumnType:
     if len(found) != 1:
         return "text"
     kind = kinds.get(found.pop(), "text")
+    if kind == "datetime" and any(v is not None and v.tzinfo is not None for v in values):
+        # As text each keeps its own zone.
+        return "text"
     if kind == "integer" and any(v is not None and not -(2**63) <= v < 2**63 for v in values):
         return "text"
     return kind

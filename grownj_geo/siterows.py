@@ -66,7 +66,8 @@ class SiteTableReader:
                 "no_place_columns",
                 f"{self.name} has no column that says where the sites are; found "
                 f"{', '.join(map(repr, self.header[:20]))}. Expected longitude and latitude, well-known "
-                "text, PAMS_PIN, or municipality with block and lot; name the columns. An address cannot be looked up in this version.",
+                "text, PAMS_PIN, or municipality with block and lot; name the "
+                "columns. An address cannot be looked up in this version.",
             )
         found = Findings(self.name)
         system, told = _system(source, self.roles, options, sample, found)
