@@ -30,6 +30,9 @@ Told = dict[str, list[int]]
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _DAY_MS = 86_400_000
 _LEAST_RING = 4
+_FRACTIONS = frozenset({"esriFieldTypeSingle", "esriFieldTypeDouble"})
+_EXACT = 2**53
+"""Whole numbers to this are fractions without loss."""
 _TEXTS = frozenset({"esriFieldTypeString", "esriFieldTypeGUID", "esriFieldTypeGlobalID"})
 
 
@@ -149,7 +152,7 @@ def _polygon(lines: list[NDArray[np.float64]], row: int, told: Told) -> shapely.
             _tell(told, "ring_closed", row)
             xy = np.vstack([xy, xy[:1]])
         shell = shapely.polygons(xy) if len(xy) >= _LEAST_RING else None
-        if shell is None or shapely.area(shell) == 0.0:
+        if shell is None or _is_flat(shell):
             _tell(told, "ring_left_out", row)
             continue
         rings.append(shell)
@@ -177,14 +180,31 @@ def _polygon(lines: list[NDArray[np.float64]], row: int, told: Told) -> shapely.
     return made[0] if len(made) == 1 else shapely.multipolygons(made)
 
 
+def _is_flat(shell: shapely.Geometry) -> bool:
+    """Return whether a ring has no ground: a bow tie has, though its lobes cancel out in its area."""
+    if shapely.area(shell) != 0.0:
+        return False
+    return float(shapely.area(shapely.make_valid(shell, method="structure", keep_collapsed=False))) == 0.0
+
+
 def _parent(
     hole: shapely.Geometry, outer: Sequence[shapely.Geometry], areas: NDArray[np.float64], tree: shapely.STRtree
 ) -> int | None:
-    """Return the smallest ring that has all vertices of a hole in it; a ring inside the hole is smaller than it."""
+    """Return the smallest ring that has all vertices of a hole in it; a ring inside the hole is smaller than it.
+
+    Where there is none, the smallest that has most of the hole's ground: the hole protrudes, and the polygon is not
+    valid, as its repair then finds.
+    """
     corners = shapely.multipoints(shapely.get_coordinates(hole))
     area = float(shapely.area(hole))
     near = sorted((float(areas[i]), int(i)) for i in tree.query(hole) if areas[i] >= area)
-    return next((i for _, i in near if shapely.covers(outer[i], corners)), None)
+    whole = next((i for _, i in near if shapely.covers(outer[i], corners)), None)
+    return whole if whole is not None else next((i for _, i in near if _has_most(outer[i], hole)), None)
+
+
+def _has_most(ring: shapely.Geometry, hole: shapely.Geometry) -> bool:
+    ring, hole = shapely.make_valid(np.array([ring, hole]), method="structure", keep_collapsed=False)
+    return float(shapely.area(shapely.intersection(ring, hole))) > float(shapely.area(hole)) / 2
 
 
 def column_of(name: str, kind: str, values: Sequence[Any], rows: Sequence[int], *, where: str, told: Told) -> list[Any]:
@@ -204,7 +224,8 @@ def column_of(name: str, kind: str, values: Sequence[Any], rows: Sequence[int], 
     Returns
     -------
     list
-        Text, numbers, None; days where all times of a date field are the start of a day (UTC), else times.
+        Text, numbers, None; days where all times of a date field are the start of a day (UTC), else times. Numbers of
+        a field for fractions are floats, whole ones too.
 
     Raises
     ------
@@ -223,6 +244,9 @@ def column_of(name: str, kind: str, values: Sequence[Any], rows: Sequence[int], 
     for value, row in zip(values, rows, strict=True):
         if isinstance(value, dict | list):
             raise _unfit(name, kind, value, row, where)
+    if kind in _FRACTIONS:
+        # JSON has 2 where the field has 2.0, and a column of both would be of two kinds.
+        return [float(value) if _is_whole(value) else value for value in values]
     if kind not in _TEXTS:
         return list(values)
     found = []
@@ -233,6 +257,10 @@ def column_of(name: str, kind: str, values: Sequence[Any], rows: Sequence[int], 
             _tell(told, "number_as_text", row)
             found.append(json.dumps(value))
     return found
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) <= _EXACT
 
 
 def _unfit(name: str, kind: str, value: object, row: int, where: str) -> LayerFault:

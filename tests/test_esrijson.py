@@ -61,6 +61,31 @@ def test_a_hole_alone_becomes_a_polygon_and_is_told() -> None:
     assert told == {"hole_outside": [7]}
 
 
+def test_a_hole_that_protrudes_stays_a_hole_for_its_repair_to_judge() -> None:
+    told: Told = {}
+    found = read({"rings": [square(0, 0, 10), square(7, 1, 4, hole=True), square(40, 0, 10)]}, told=told)
+    assert not told
+    assert not found.is_valid
+    assert [len(part.interiors) for part in found.geoms] == [1, 0]
+    # Most of it outside, it is rather ground of its own; then the parts overlap.
+    found = read({"rings": [square(0, 0, 10), square(9, 1, 4, hole=True)]}, told=told)
+    assert told == {"hole_outside": [7]}
+    assert found.area == 116.0
+    assert not found.is_valid
+
+
+def test_a_bow_tie_is_not_left_out_for_its_lobes_that_cancel_out() -> None:
+    bow = [[20, 0], [24, 4], [24, 0], [20, 4], [20, 0]]
+    told: Told = {}
+    found = read({"rings": [square(0, 0, 10), bow]}, told=told)
+    assert "ring_left_out" not in told
+    assert not found.is_valid
+    assert shapely.make_valid(found).area == 108.0
+    spike = [[20, 0], [24, 4], [25, 9], [24, 4], [20, 0]]
+    assert read({"rings": [square(0, 0, 10), spike]}, told=told).area == 100.0
+    assert told["ring_left_out"] == [7]
+
+
 def test_a_single_ring_is_a_polygon_either_way_round() -> None:
     assert read({"rings": [square(0, 0, 2, hole=True)]}).area == 4.0
 
@@ -190,6 +215,7 @@ def test_text_stays_text() -> None:
 def test_numbers_stay_numbers() -> None:
     assert column("esriFieldTypeInteger", [1, None, 3]) == [1, None, 3]
     assert column("esriFieldTypeDouble", [1.5, None]) == [1.5, None]
+    assert [repr(value) for value in column("esriFieldTypeDouble", [2, 2.5, 2**60])] == ["2.0", "2.5", str(2**60)]
 
 
 @pytest.mark.parametrize(
