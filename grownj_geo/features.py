@@ -90,6 +90,8 @@ class Features:
         nothing.
     changes
         What reading changed or noticed.
+    added_accuracy_ft
+        Feet that the way in which they came may have moved their lines, beyond what the layer's manifest says of them.
     """
 
     source: str
@@ -97,6 +99,7 @@ class Features:
     geometries: NDArray[Any]
     crs: str | None
     changes: tuple[Change, ...] = ()
+    added_accuracy_ft: float = 0.0
 
     def __len__(self) -> int:
         """Return the number of features."""
@@ -144,8 +147,8 @@ class LoadReport(BaseModel):
     unknown_values
         By field: values that the manifest does not know. Features with them are kept, and leave sites undetermined.
     added_accuracy_ft
-        Feet that a change of datum adds to what the manifest says of the lines; the layer's own manifest has them
-        already.
+        Feet that a change of datum, or the way in which the features came, adds to what the manifest says of the
+        lines; the layer's own manifest has them already.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import shapely
+    from numpy.typing import NDArray
 
     from grownj_geo.netclient import Session
     from grownj_geo.netguard import Guard
+    from grownj_geo.servicecrs import AskedSystem
 
 __all__ = ["ServiceFacts", "describe_service", "fetch_features"]
 
-_CRS = "EPSG:4326"
-_WKID = 4326
 _USUAL_PAGE = 1_000
 _LARGEST_JSON = 64 * 2**20
 _MOST_ASKED = 3
@@ -114,7 +114,11 @@ def fetch_features(
     progress: Callable[[int, int], None] | None = None,
     polite_s: float = 0.0,
 ) -> Features:
-    """Fetch all features of a layer in longitude and latitude (EPSG:4326), or raise.
+    """Fetch all features of a layer, or raise.
+
+    The service is asked for the coordinate system that it keeps them in, so that sides which are straight there come
+    so. Where that is not known here it is asked for longitude and latitude (EPSG:4326), and how far sides may be bent
+    by that is told and added to their accuracy.
 
     Called again with the same question after being stopped, it takes the pages that came before. The pages stay in
     `work_folder` until somebody removes them.
@@ -183,6 +187,7 @@ class _Fetch:
         self.facts = facts
         self.where = where
         self.names = _names(facts, fields)
+        self.asked = _asked_of(facts)
         self.out_fields = "*" if "*" in fields else ",".join(self.names)
         self.rows: dict[int, _Row] = {}
         self.told: Told = {}
@@ -209,7 +214,7 @@ class _Fetch:
             "url": facts.url,
             "where": self.where,
             "fields": self.names,
-            "crs": _CRS,
+            "crs": self.asked.code,
             "ids": hashlib.sha256(json.dumps(ids).encode()).hexdigest(),
             "last_edit_ms": facts.last_edit_ms,
         }
@@ -268,7 +273,7 @@ class _Fetch:
             "where": self.where,
             "objectIds": ",".join(str(one) for one in asked),
             "outFields": self.out_fields,
-            "outSR": str(_WKID),
+            "outSR": str(self.asked.wkid),
             "returnGeometry": "true",
             "returnZ": "false",
             "returnM": "false",
@@ -291,12 +296,10 @@ class _Fetch:
 
     def _check_reply(self, reply: dict[str, Any]) -> None:
         reference = reply.get("spatialReference")
-        keys = ("wkid", "latestWkid")
-        said = {reference[key] for key in keys if key in reference} if isinstance(reference, dict) else set()
-        if said != {_WKID}:
+        if not self.asked.is_that(reference):
             raise LayerFault(
                 "crs_not_confirmed",
-                f"{self.facts.url}: asked for coordinates in EPSG:{_WKID}, the service says its reply is in "
+                f"{self.facts.url}: asked for coordinates in {self.asked.code}, the service says its reply is in "
                 f"{json.dumps(reference)[:120]}; expected that. Download the layer by hand and import it.",
             )
         kind = reply.get("geometryType", self.facts.geometry)
@@ -347,13 +350,13 @@ class _Fetch:
     def _geometry(self, feature: dict[str, Any], one: int) -> shapely.Geometry | None:
         facts = self.facts
         found = geometry_of(feature.get("geometry"), facts.geometry, where=facts.url, row=one, told=self.told)
-        if found is not None and not found.is_empty:
+        if self.asked.is_degrees and found is not None and not found.is_empty:
             x0, y0, x1, y1 = found.bounds
             if max(-x0, x1) > _LARGEST_LON or max(-y0, y1) > _LARGEST_LAT:
                 raise LayerFault(
                     "crs_not_confirmed",
                     f"{facts.url}, object {one}: coordinates to {x1:.10g}, {y1:.10g}, which are no degrees, where the "
-                    f"service says EPSG:{_WKID}. Download the layer by hand and import it.",
+                    f"service says {self.asked.code}. Download the layer by hand and import it.",
                 )
         return found
 
@@ -383,7 +386,7 @@ class _Fetch:
         facts = self.facts
         geometries = np.empty(len(ids), dtype=object)
         geometries[:] = [self.rows[one].geometry for one in ids]
-        compared = compare_with_service(self.session, facts, geometries, where=self.where)
+        compared = compare_with_service(self.session, facts, geometries, crs=self.asked.code, where=self.where)
         columns = {
             name: column_of(
                 name,
@@ -417,7 +420,29 @@ class _Fetch:
             Change.about(kind, "changed", [places[one] for one in sorted(set(rows))], _WORDS[kind])
             for kind, rows in sorted(self.told.items())
         ]
-        return Features(facts.url, columns, geometries, _CRS, tuple(changes))
+        bend = self._bend(geometries, changes) if self.asked.why_not_own else 0.0
+        return Features(facts.url, columns, geometries, self.asked.code, tuple(changes), bend)
+
+    def _bend(self, geometries: NDArray[Any], changes: list[Change]) -> float:
+        """Tell that it was asked for degrees, and return how many feet its sides may be bent by that."""
+        from grownj_geo.servicecrs import bend_ft  # noqa: PLC0415 - pyproj is slow to import
+
+        bend = bend_ft(geometries)
+        changes.append(
+            _noted(
+                "asked_in_degrees",
+                len(geometries),
+                f"The service was asked for longitude and latitude, since {self.asked.why_not_own}. Sides that are "
+                f"straight in its own may come as much as {bend:.1f} ft beside; these are added to the accuracy.",
+            )
+        )
+        return bend
+
+
+def _asked_of(facts: ServiceFacts) -> AskedSystem:
+    from grownj_geo.servicecrs import system_to_ask  # noqa: PLC0415 - pyproj is slow to import
+
+    return system_to_ask(facts)
 
 
 def _noted(kind: str, count: int, words: str) -> Change:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import pyproj
     from numpy.typing import NDArray
 
-__all__ = ["Georeference", "agree", "declared_system", "project", "stated_system"]
+__all__ = ["Georeference", "agree", "declared_system", "project", "same_places", "stated_system"]
 
 _DEGREE_EDGE_FT = 500.0
 _FT_PER_DEGREE = 364_000.0
@@ -298,14 +298,18 @@ def agree(declared: Georeference, stated: str, found: Findings) -> None:
         ``"crs_contradiction"``, or ``"unknown_crs"`` where the stated one cannot be read.
     """
     other = stated_system(stated, found, tell=False)
-    corners = _corners()
-    apart = float(np.abs(other.forward(declared.backward(corners)) - corners).max())
-    if not apart <= _AGREE_FT:
+    if not same_places(declared, other):
         raise found.refuse(
             "crs_contradiction",
             f"it says {declared.name}, and --crs says {other.name}. Leave --crs out if the file is right; if it is "
             "wrong, have its declaration corrected",
         )
+
+
+def same_places(one: Georeference, other: Georeference) -> bool:
+    """Return whether the same coordinates are the same places in two systems, to a tenth of a foot in New Jersey."""
+    corners = _corners()
+    return float(np.abs(other.forward(one.backward(corners)) - corners).max()) <= _AGREE_FT
 
 
 def stated_system(stated: str, found: Findings, *, tell: bool = True) -> Georeference:

@@ -118,7 +118,7 @@ def make_layer(
     _check_count(len(rows), manifest, options, found)
     if options.strict:
         _refuse_changes(found)
-    added_ft = 0.0 if ground is None else ground.added_accuracy_ft
+    added_ft = 0.0 if ground is None else ground.added_accuracy_ft + features.added_accuracy_ft
     layer = _layer(columns, ground, _edition(manifest, options, added_ft), len(rows))
     try:
         check_layer(layer)

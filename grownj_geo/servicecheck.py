@@ -10,6 +10,7 @@ import pyproj
 import shapely
 
 from grownj_geo.features import Change, LayerFault
+from grownj_geo.servicecrs import code_of
 from grownj_geo.servicelayer import ask
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ _NOT_OFFERED = frozenset({"service_error", "http_error", "bad_reply"})
 
 
 def compare_with_service(
-    session: Session, facts: ServiceFacts, geometries: NDArray[Any], *, where: str
+    session: Session, facts: ServiceFacts, geometries: NDArray[Any], *, crs: str, where: str
 ) -> tuple[Change, ...]:
     """Compare fetched geometry with the service's own sum of areas, or with its extent where it keeps no areas.
 
@@ -36,7 +37,9 @@ def compare_with_service(
     session, facts
         Of the fetch.
     geometries
-        In longitude and latitude (EPSG:4326), None where there is none.
+        What was fetched, x (or longitude) first; None where there is none.
+    crs
+        What they are in, such as ``"EPSG:3424"``.
     where
         The choice that was fetched.
 
@@ -57,7 +60,7 @@ def compare_with_service(
             reasons.append("no feature has geometry")
             break
         try:
-            found = compare(session, facts, there, where)
+            found = compare(session, facts, there, where, crs)
         except LayerFault as error:
             if error.fault not in _NOT_OFFERED:
                 raise
@@ -70,25 +73,22 @@ def compare_with_service(
     return (Change(kind="area_not_compared", effect="noted", count=len(geometries), words=words),)
 
 
-def _native(wkid: Any) -> pyproj.CRS | None:  # noqa: ANN401 - JSON is anything
-    for authority in ("EPSG", "ESRI") if isinstance(wkid, int) else ():
-        try:
-            return pyproj.CRS.from_authority(authority, wkid)
-        except pyproj.exceptions.CRSError:
-            continue
-    return None
+def _crs_of(wkid: Any) -> pyproj.CRS | None:  # noqa: ANN401 - JSON is anything
+    code = code_of(wkid)
+    crs = None if code is None else pyproj.CRS.from_user_input(code)
+    return crs if crs is not None and (crs.is_projected or crs.is_geographic) else None
 
 
-def _in(crs: pyproj.CRS, geometries: NDArray[Any]) -> NDArray[Any]:
-    turn = pyproj.Transformer.from_crs("EPSG:4326", crs, always_xy=True)
+def _in(target: pyproj.CRS, geometries: NDArray[Any], crs: str) -> NDArray[Any]:
+    turn = pyproj.Transformer.from_crs(crs, target, always_xy=True)
     return np.asarray(
         shapely.transform(geometries, lambda xy: np.column_stack(turn.transform(xy[:, 0], xy[:, 1]))), dtype=object
     )
 
 
-def _areas(session: Session, facts: ServiceFacts, geometries: NDArray[Any], where: str) -> Change | str:
-    crs = _native(facts.wkid)
-    if facts.geometry != "esriGeometryPolygon" or not facts.area_field or not facts.statistics or crs is None:
+def _areas(session: Session, facts: ServiceFacts, geometries: NDArray[Any], where: str, crs: str) -> Change | str:
+    own = _crs_of(facts.wkid)
+    if facts.geometry != "esriGeometryPolygon" or not facts.area_field or not facts.statistics or own is None:
         return "it gives no sum of areas"
     wanted = [{"statisticType": "sum", "onStatisticField": facts.area_field, "outStatisticFieldName": _SUM}]
     reply = ask(session, f"{facts.url}/query", {"where": where, "outStatistics": json.dumps(wanted)})
@@ -99,9 +99,9 @@ def _areas(session: Session, facts: ServiceFacts, geometries: NDArray[Any], wher
     theirs = values.get(_SUM)
     if not isinstance(theirs, int | float) or not theirs > 0:
         return f"its sum of areas is {theirs!r}"
-    ours = float(np.sum(shapely.area(_in(crs, geometries))))
+    ours = float(np.sum(shapely.area(_in(own, geometries, crs))))
     apart = abs(ours - theirs) / theirs
-    said = f"{ours:,.6g} square units of {crs.name} against the service's {theirs:,.6g}"
+    said = f"{ours:,.6g} square units of {own.name} against the service's {theirs:,.6g}"
     if not apart <= _MOST_APART:
         raise LayerFault(
             "area_mismatch",
@@ -113,7 +113,7 @@ def _areas(session: Session, facts: ServiceFacts, geometries: NDArray[Any], wher
     )
 
 
-def _extents(session: Session, facts: ServiceFacts, geometries: NDArray[Any], where: str) -> Change | str:
+def _extents(session: Session, facts: ServiceFacts, geometries: NDArray[Any], where: str, crs: str) -> Change | str:
     if not facts.extents:
         return "it gives no extent"
     reply = ask(session, f"{facts.url}/query", {"where": where, "returnExtentOnly": "true"})
@@ -123,15 +123,15 @@ def _extents(session: Session, facts: ServiceFacts, geometries: NDArray[Any], wh
         reference = dict(extent["spatialReference"])
     except (KeyError, TypeError, ValueError):
         return f"its extent is {json.dumps(extent)[:80]}"
-    crs = _native(reference.get("latestWkid") or reference.get("wkid"))
-    if crs is None or not np.isfinite(theirs).all():
+    theirs_in = _crs_of(reference.get("latestWkid") or reference.get("wkid"))
+    if theirs_in is None or not np.isfinite(theirs).all():
         return f"its extent is {json.dumps(extent)[:80]}"
-    ours = np.array(shapely.total_bounds(_in(crs, geometries)))
+    ours = np.array(shapely.total_bounds(_in(theirs_in, geometries, crs)))
     size = float(max(theirs[2] - theirs[0], theirs[3] - theirs[1]))
     apart = float(np.max(np.abs(ours - theirs)))
-    said = f"{_box(ours)} in {crs.name} against the service's {_box(theirs)}"
+    said = f"{_box(ours)} in {theirs_in.name} against the service's {_box(theirs)}"
     # A single point has no size: then a foot or so (a millionth of a degree) is still the same place.
-    least = 1e-6 if crs.is_geographic else 1.0
+    least = 1e-6 if theirs_in.is_geographic else 1.0
     if not apart <= max(_MOST_APART * size, least):
         raise LayerFault(
             "extent_mismatch",

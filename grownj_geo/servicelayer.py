@@ -185,7 +185,8 @@ def _read_facts(raw: dict[str, Any], url: str, count: int) -> ServiceFacts:
         count=count,
         last_edited=None if edited is None else (_EPOCH + timedelta(milliseconds=edited)).date(),
         last_edit_ms=None if edited is None else int(edited),
-        wkid=_wkid((raw.get("extent") or {}).get("spatialReference") or raw.get("sourceSpatialReference")),
+        # A map has a system too, that of its extents, which need not be the data's.
+        wkid=_wkid(raw.get("sourceSpatialReference")) or _wkid((raw.get("extent") or {}).get("spatialReference")),
         max_record_count=int(most) if most else None,
         geometry=kind,
         object_id_field=next((name for name in fields if name.lower() == str(key).lower()), str(key)),

@@ -139,6 +139,7 @@ def join_poverty(tracts: Features, poverty: PovertyTable, *, edition: str, vinta
         geometries=tracts.geometries[keep],
         crs=tracts.crs,
         changes=(*tracts.changes, *poverty.changes, *changes),
+        added_accuracy_ft=tracts.added_accuracy_ft,
     )
 
 

@@ -438,7 +438,7 @@ NOT_VALID: dict[str, tuple[Any, Any]] = {
     "a bow tie": (_drawn((0, 0), (3000, 3000), (3000, 0), (0, 3000)), None),
     "a bow tie of unequal lobes": (_drawn((0, 0), (4000, 3000), (4000, 0), (0, 2000)), None),
     "a hole that protrudes": (
-        shapely.Polygon(BLOCK.exterior, [_drawn((2000, 1000), (4000, 1000), (4000, 2000), (2000, 2000)).exterior]),
+        shapely.Polygon(BLOCK.exterior, [_drawn((2000, 1000), (3500, 1000), (3500, 2000), (2000, 2000)).exterior]),
         None,
     ),
     "a hole elsewhere": (
