@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
+from grownj_geo.cli_batch import batch
 from grownj_geo.cli_loading import layers_app
 from grownj_geo.cli_rules import rules_app
 from grownj_geo.cli_site import (
@@ -78,6 +79,7 @@ app = typer.Typer(
     add_completion=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command(epilog=EPILOG)(batch)
 app.add_typer(layers_app, name="layers")
 app.add_typer(rules_app, name="rules")
 

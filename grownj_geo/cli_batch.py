@@ -1,0 +1,175 @@
+"""The command `grownj batch`: a table of sites in, the same table with the answers out."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from pathlib import Path  # noqa: TC003 - typer reads the annotations
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import typer
+
+from grownj_geo.cli_site import (
+    AsOf,
+    Editions,
+    Readings,
+    StrictEditions,
+    Text,
+    day_of,
+    fail,
+    option,
+    print_json,
+    readings_of,
+    refusals,
+    say,
+    utf8,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from grownj_geo.batch import BatchSummary, Question
+
+__all__ = ["batch"]
+
+_MOST_SHOWN = 10
+
+Column = Annotated[Text, option(metavar="NAME", words="Column, where its name is not a usual one.")]
+
+
+def batch(
+    source: Annotated[
+        Path | None, typer.Argument(metavar="INPUT", help="The table: CSV, XLSX, Parquet, GIS files.")
+    ] = None,
+    *,
+    output: Annotated[
+        Path | None, option("-o", "--output", metavar="FILE", words="Where to write, by its ending.")
+    ] = None,
+    as_of: AsOf = None,
+    rulebook: Annotated[
+        str, option("--rulebook", metavar="ID", words="A shipped rulebook (default: grow-nj).")
+    ] = "grow-nj",
+    reading: Readings = None,
+    edition: Editions = None,
+    strict_editions: StrictEditions = False,
+    columns: Annotated[
+        str, option("--columns", metavar="brief|full", words="full: lean, margin, causes too.")
+    ] = "brief",
+    lon: Column = None,
+    lat: Column = None,
+    x: Column = None,
+    y: Column = None,
+    crs: Annotated[Text, option(metavar="CODE", words="What coordinates are in, if the table says nothing.")] = None,
+    site: Annotated[Text, option(metavar="NAME", words="Column of places as check takes them.")] = None,
+    pin: Column = None,
+    municipality: Column = None,
+    county: Column = None,
+    block: Column = None,
+    lot: Column = None,
+    qualifier: Column = None,
+    wkt: Column = None,
+    uncertainty: Annotated[Text, option(metavar="NAME", words="Column of feet that a place may be off.")] = None,
+    uncertainty_ft: Annotated[float, option(metavar="FEET", words="The same for every row.")] = 0.0,
+    sheet: Annotated[Text, option(metavar="NAME", words="Sheet of a workbook.")] = None,
+    sublayer: Annotated[Text, option(metavar="NAME", words="Layer of a file with several.")] = None,
+    encoding: Annotated[Text, option(metavar="NAME", words="What text is in, as in cp1252.")] = None,
+    delimiter: Annotated[Text, option(metavar="SIGN", words="What stands between two cells.")] = None,
+    workers: Annotated[int, option("--workers", metavar="N", least=1, words="Processes that answer.")] = 1,
+    block_rows: Annotated[int, option("--block-rows", metavar="N", least=1, words="Rows at a time.")] = 20_000,
+    resume: Annotated[bool, option("--resume", words="Go on after what an earlier run wrote.")] = False,
+    strict: Annotated[bool, option("--strict", words="Stop at the first row without an answer.")] = False,
+    evidence: Annotated[
+        Path | None, option("--evidence", metavar="FILE", words="Whole records too, a line each.")
+    ] = None,
+    summary: Annotated[Path | None, option("--summary", metavar="FILE", words="The closing summary as JSON.")] = None,
+    dictionary: Annotated[bool, option("--dictionary", words="Say what each column means, and stop.")] = False,
+    json: Annotated[bool, option("--json", words="Print the summary as JSON.")] = False,
+) -> None:
+    """Answer for every row of a table of sites, and write it again with the answers beside.
+
+    Every row comes out, in its order. A row that cannot be read has its problem in its own column; it never stops the
+    others, unless --strict says so. The file appears when it is whole; --resume goes on after a stopped run.
+    """
+    utf8(*(str(part) for part in (source, output) if part), crs, site, *(reading or ()))
+    if columns not in {"brief", "full"}:
+        fail(f"--columns was read as {columns!r}; expected brief or full.")
+    detail: Literal["brief", "full"] = "full" if columns == "full" else "brief"
+    from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
+    from grownj_geo.batch import BatchOptions, Question, run_batch  # noqa: PLC0415 - same
+    from grownj_geo.siterows import TableOptions  # noqa: PLC0415 - same
+
+    question = Question(
+        as_of=day_of(as_of, "--as-of") or DEFAULT_AS_OF,
+        rulebook=rulebook,
+        readings=readings_of(reading or (), strict=False, strict_editions=strict_editions),
+        editions=tuple(edition or ()),
+        detail=detail,
+    )
+    if dictionary:
+        _print_dictionary(question, json=json)
+        return
+    if source is None or output is None:
+        fail("Expected a table and where to write, as in: grownj batch sites.csv -o answers.csv.")
+    if output.exists() and output.resolve() == source.resolve():
+        fail(f"--output {output} is the table that is read; expected another file. Nothing was overwritten.")
+    table = TableOptions(
+        lon=lon, lat=lat, x=x, y=y, crs=crs, site=site, pin=pin, municipality=municipality, county=county, block=block,
+        lot=lot, qualifier=qualifier, wkt=wkt, uncertainty=uncertainty, uncertainty_ft=uncertainty_ft, sheet=sheet,
+        sublayer=sublayer, encoding=encoding, delimiter=delimiter,
+    )  # fmt: skip
+    options = BatchOptions(table, block_rows, workers, resume, strict)
+    with refusals(), _progress(hidden=json) as progress:
+        found = run_batch(source, output, question, options=options, evidence=evidence, progress=progress)
+    if summary is not None:
+        _write_summary(summary, found)
+    if json:
+        print_json(found.model_dump(mode="json"))
+    else:
+        _print_summary(found)
+
+
+def _print_dictionary(question: Question, *, json: bool) -> None:
+    from grownj_geo.batch import batch_columns  # noqa: PLC0415 - only where it is used
+
+    with refusals():
+        columns = batch_columns(question.engine(), (), question.detail)
+    if json:
+        print_json([{"name": c.name, "type": c.type, "meaning": c.meaning} for c in columns])
+        return
+    for column in columns:
+        typer.echo(f"{column.name} ({column.type}): {column.meaning}")
+
+
+def _write_summary(path: Path, found: BatchSummary) -> None:
+    try:
+        path.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        fail(f"--summary {path} could not be written ({error.strerror}); the table itself was.")
+
+
+def _print_summary(found: BatchSummary) -> None:
+    """Print what the table came to, to the error stream: standard output stays free."""
+    say(f"{found.target}: {found.rows:,} rows, {found.answered:,} answered, as of {found.as_of}, by {found.rulebook}.")
+    for words in found.changes[:_MOST_SHOWN]:
+        say(f"Note: {words}")
+    for problem, count in sorted(found.problems.items(), key=lambda item: -item[1])[:_MOST_SHOWN]:
+        say(f"No answer in {count:,} row{'s' * (count > 1)}: {problem}")
+    for name, counts in found.outcomes.items():
+        words = ", ".join(f"{word} {counts[word]:,}" for word in ("yes", "undetermined", "no") if counts.get(word))
+        say(f"{name}: {words or 'no site'}")
+    if found.tiers:
+        say("Base amount, least-most: " + "; ".join(f"${k.replace('-', '-$')}: {v:,}" for k, v in found.tiers.items()))
+    say(f"Near a line: {found.near_line:,} sites. Causes: {', '.join(f'{k} {v:,}' for k, v in found.causes.items())}.")
+    again = f" ({found.resumed_rows:,} were written before)" if found.resumed_rows else ""
+    say(f"{found.seconds:,.1f} s, {found.rows_per_second:,.0f} rows a second{again}.")
+
+
+@contextmanager
+def _progress(*, hidden: bool) -> Iterator[Callable[[int, int | None], None]]:
+    """Show on the error stream how many rows are done, how fast, and how long it will take."""
+    from rich.console import Console  # noqa: PLC0415 - only where it is used
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415 - same
+
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bar:
+        task = bar.add_task("rows", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
