@@ -39,6 +39,8 @@ _HINTS = {
     **dict.fromkeys(("too_few", "null_geometry", "empty_geometry", "non_finite", "wrong_kind"), "--partial"),
     **dict.fromkeys(("missing_field", "unknown_schema"), "--map FIELD=SOURCE, or --set FIELD=VALUE"),
     "undeclared_crs": "--crs EPSG:3424",
+    "no_accuracy": "--accuracy-ft FEET",
+    "statements": "--accept-statements",
     "wrong_encoding": "--encoding cp1252",
     "several_layers": "--sublayer NAME",
     "poverty_needed": "--poverty FILE --acs 2011-2015",

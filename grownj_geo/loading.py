@@ -138,6 +138,8 @@ def import_layer(
     place = Path(path)
     manifest = manifest_of(layer_id)
     features = read_features(place, sublayer=sublayer, kind=manifest.kind, encoding=encoding)
+    if acs_edition is not None and poverty is None:
+        raise LayerError("--acs is the edition of a table of poverty. Give the table with --poverty, or leave it out.")
     if poverty is not None:
         vintage = None if options is None else options.constants.get("TRACT_VINTAGE")
         features = _with_poverty(features, layer_id, Path(poverty), acs_edition, vintage)

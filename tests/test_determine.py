@@ -19,7 +19,7 @@ from drawn import WORDS, around, draw, outcome, site
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determination import Determination
 from grownj_geo.determine import Engine, determine
-from grownj_geo.errors import FactError, RulebookError
+from grownj_geo.errors import FactError, RulebookError, SiteError
 from grownj_geo.facts import load_facts
 from grownj_geo.manifest import load_manifests
 from grownj_geo.rulebook import Rulebook, load_rulebook, read_rulebook
@@ -484,3 +484,11 @@ def test_margins_are_positive_inside_and_negative_outside(engine: Engine) -> Non
                 seen.add((finding.id, finding.outcome))
     ids = {"port_of_new_york_district", "south_jersey_port", "transit_oriented_development"}
     assert set(product(ids, ("yes", "no"))) <= seen
+
+
+@pytest.mark.parametrize("crs", [None, "EPSG:4326"])
+def test_a_geometry_that_crosses_itself_is_refused_before_any_of_it_is_lost(atlas: Atlas, crs: str | None) -> None:
+    x, y, side = (-74.66, 40.42, 0.01) if crs else (447_579.0, 577_946.0, 2_000.0)
+    bow = shapely.Polygon([(x, y), (x + side, y + side), (x + side, y), (x, y + side)])
+    with pytest.raises(SiteError, match="not valid"):
+        determine(bow, atlas, crs=crs)
