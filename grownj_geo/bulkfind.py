@@ -35,9 +35,9 @@ __all__ = [
     "MunicipalState",
     "TreeFinder",
     "distance_classes",
-    "first_corners",
     "line_distances_ft",
     "municipal_state",
+    "part_corners",
     "station_reach_ft",
 ]
 
@@ -315,10 +315,11 @@ def station_reach_ft(plan: Plan, layer: Layer, limit_ft: float) -> float:
     return pair_reach_ft(layer, radii, limit_ft)
 
 
-def first_corners(geometries: NDArray[np.object_]) -> Floats:
-    """Return each geometry's first corner, shape (n, 2)."""
-    xy, owner = shapely.get_coordinates(geometries, return_index=True)
-    return np.asarray(xy[starts_of(owner)], dtype=np.float64)
+def part_corners(geometries: NDArray[np.object_]) -> tuple[Floats, Ints]:
+    """Return a corner of each part of some geometries, shape (m, 2), and whose it is, in order, shape (m,)."""
+    parts, owner = shapely.get_parts(geometries, return_index=True)
+    xy, part = shapely.get_coordinates(parts, return_index=True)
+    return np.asarray(xy[starts_of(part)], dtype=np.float64), np.asarray(owner, dtype=np.int64)
 
 
 def line_distances_ft(tree: shapely.STRtree, geometries: Sequence[shapely.Geometry], reach_ft: float) -> Floats:

@@ -13,11 +13,11 @@ from grownj_geo.bulkfind import (
     MunicipalLines,
     MunicipalState,
     TreeFinder,
-    first_corners,
     line_distances_ft,
+    part_corners,
     station_reach_ft,
 )
-from grownj_geo.bulkline import UNSURE_FT
+from grownj_geo.bulkline import UNSURE_FT, starts_of
 from grownj_geo.bulkmeasure import (
     GroundState,
     covered_by,
@@ -116,9 +116,9 @@ def observe(
         if number == 2:  # noqa: PLR2004 - the third group
             found.append((rows, _one_by_one(plan, part, limit_ft)))
             continue
-        xy = part.xy if number == 0 else first_corners(part.geometries)
+        xy, owner = (part.xy, np.arange(len(rows))) if number == 0 else part_corners(part.geometries)
         finder = TreeFinder(plan, lines, xy, limit_ft) if find is None else find(xy)
-        found.append((rows, _Observer(plan, part, lines, finder, limit_ft).observations()))
+        found.append((rows, _Observer(plan, part, lines, finder, starts_of(owner), limit_ft).observations()))
     result = found[0][1] if len(found) == 1 else _together(sites, found)
     # Without the polygons the codes are those that are stated, of all sites together.
     return result if lines is not None else replace(result, places=places_of(plan.atlas, sites, None, ()))
@@ -177,10 +177,17 @@ def _joined(plan: Plan) -> bool:
 class _Observer:
     """Observes sites of one kind, all points or all polygons, whose place is known exactly."""
 
-    def __init__(
-        self, plan: Plan, sites: SiteTable, lines: MunicipalLines | None, finder: Finder, limit_ft: float
+    def __init__(  # noqa: PLR0917 - what it works with, in order
+        self,
+        plan: Plan,
+        sites: SiteTable,
+        lines: MunicipalLines | None,
+        finder: Finder,
+        starts: Ints,
+        limit_ft: float,
     ) -> None:
         self.plan, self.sites, self.lines, self.finder, self.limit_ft = plan, sites, lines, finder, limit_ft
+        self.starts = starts  # where each site's parts begin among the places that the finder knows
         self.points = bool(sites.points.all())
 
     def observations(self) -> Observations:
@@ -198,13 +205,17 @@ class _Observer:
 
     def _ground(self, number: int) -> GroundState:
         state = self.finder.ground(number)
-        if self.points or self.plan.grounds[number].empty:
+        if self.points:
             return state
         tolerance = self.plan.tolerances_ft[number]
         reach = max(tolerance, self.limit_ft) + 1.0
         away = line_distances_ft(self.finder.line_tree(number), self.sites.geometries, reach)
-        # What a line cuts, or may cut once its tolerance is allowed for, is a question of areas.
-        return GroundState(state.inside, away, state.unsure | (away <= tolerance + UNSURE_FT))
+        # What a line cuts, or may cut once its tolerance is allowed for, is a question of areas; and so is a site
+        # of which one part is in and another is not.
+        unsure = np.logical_or.reduceat(state.unsure, self.starts) | (away <= tolerance + UNSURE_FT)
+        inside = state.inside[self.starts]
+        return GroundState(inside, away, unsure | (inside != np.logical_and.reduceat(state.inside, self.starts)) |
+                           (inside != np.logical_or.reduceat(state.inside, self.starts)))  # fmt: skip
 
     def _places(self) -> Places:
         if self.lines is None:
@@ -214,8 +225,10 @@ class _Observer:
             reach = self.lines.accuracy_ft + 1.0
             near = line_distances_ft(self.finder.municipal_tree(), self.sites.geometries, reach)
             none = np.zeros(0, dtype=np.int64)
-            unsure = state.unsure | (near <= self.lines.accuracy_ft + UNSURE_FT)
-            state = MunicipalState(state.cover, none, none, np.zeros(0), unsure)
+            unsure = np.logical_or.reduceat(state.unsure, self.starts) | (near <= self.lines.accuracy_ft + UNSURE_FT)
+            cover = state.cover[self.starts]
+            unsure |= np.minimum.reduceat(state.cover, self.starts) != np.maximum.reduceat(state.cover, self.starts)
+            state = MunicipalState(cover, none, none, np.zeros(0), unsure)
         return places_of(self.plan.atlas, self.sites, state, self.lines.codes)
 
     def _to_points(self, distances: dict[Hashable, Distance], shares: dict[ShareKey, Floats]) -> None:
@@ -245,7 +258,7 @@ class _Observer:
         for number, asked in enumerate(self.plan.distances):
             if asked.layer.lonlat is not None:
                 continue
-            classes = self.finder.distance_class(number)
+            classes = self.finder.distance_class(number)[self.starts]
             if not self.points:
                 box = shapely.bounds(self.sites.geometries)
                 across = np.hypot(box[:, 2] - box[:, 0], box[:, 3] - box[:, 1]) * FT_PER_FTUS

@@ -1,0 +1,205 @@
+"""A drawn part of New Jersey with everything that makes measuring hard, and sites where it is hardest."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyproj
+import shapely
+from drawn import NEWARK, draw, site
+
+from grownj_geo.atlas import Atlas, load_atlas
+from grownj_geo.determine import Engine
+from grownj_geo.evaluate import Evaluation
+from grownj_geo.leaves import Leaves
+from grownj_geo.observe import SiteTable
+from grownj_geo.rulebook import load_rulebook
+from grownj_geo.units import to_working
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from grownj_geo.bulk import Findings
+    from grownj_geo.layer import Layer
+
+SEED = 34
+LIMIT_FT = 500.0
+GEOD = pyproj.Geod(ellps="GRS80")
+X0, Y0 = (float(v) for v in to_working(*NEWARK))
+WIDE = 40_000.0
+CLASSES = ("METROPOLITAN", "SUBURBAN", "FRINGE", "RURAL", "ENVIRONMENTALLY SENSITIVE", "PARK", "NEW WORD", "")
+
+
+def blob(rng: np.random.Generator, x: float, y: float, size: float, corners: int) -> shapely.Geometry:
+    """Return a polygon with a rough line, now and then with a hole."""
+    angle = np.linspace(0.0, 2 * np.pi, corners, endpoint=False)
+    radius = size * rng.uniform(0.6, 1.0, corners)
+    shape = shapely.Polygon(np.column_stack([x + radius * np.cos(angle), y + radius * np.sin(angle)]))
+    if rng.uniform() < 0.3:
+        shape = shape.difference(shapely.box(x - size / 5, y - size / 6, x + size / 4, y + size / 5))
+    return shape
+
+
+def blobs(rng: np.random.Generator, count: int, size: float, corners: int) -> list[shapely.Geometry]:
+    """Return polygons anywhere in the drawn part; some lie over others."""
+    xy = rng.uniform((X0 - WIDE, Y0 - WIDE), (X0 + WIDE, Y0 + WIDE), (count, 2))
+    return [blob(rng, x, y, size * rng.uniform(0.3, 1.0), corners) for x, y in xy]
+
+
+def squares(rng: np.random.Generator, side: float) -> list[shapely.Geometry]:
+    """Return squares that share their sides, with a sliver between some of them."""
+    found = []
+    for i in range(int(2 * WIDE / side)):
+        for j in range(int(2 * WIDE / side)):
+            x, y, gap = X0 - WIDE + i * side, Y0 - WIDE + j * side, rng.choice([0.0, 0.0, 1e-6, 0.02, 3.0])
+            found.append(shapely.box(x, y, x + side - gap, y + side))
+    return found
+
+
+@lru_cache(maxsize=1)
+def layers() -> tuple[Layer, ...]:
+    """Return drawn layers: doubtful values, no dates, bounds, incomplete ones, missing figures."""
+    rng = np.random.default_rng(SEED)
+    areas = [(b, {"SPDETAIL": str(rng.choice(CLASSES))}) for b in blobs(rng, 60, 9_000, 40)]
+    tracts = [
+        (s, {"POVERTY_RATE": str(rng.choice(["5.0", "20.0", "31.5", "", "19.9"])), "ACS_EDITION": "2011-2015",
+             "TRACT_VINTAGE": "2010"})
+        for s in squares(rng, 8_000)
+    ]  # fmt: skip
+    days = ("1999-01-01", "", "2016-05-05", "2018-01-01")
+    centers = [(b, {"CENDATE": str(rng.choice(days)), "ENDDATE": ""}) for b in blobs(rng, 25, 5_000, 12)]
+    bases = [(b, {"FED_OWNED": str(rng.choice(["YES", "NO", ""]))}) for b in blobs(rng, 4, 5_000, 9)]
+    nested = [
+        row
+        for b in blobs(rng, 3, 12_000, 30)
+        for row in (
+            (shapely.buffer(b, -600), {"bound": "inner"}),
+            (b, {"bound": "nominal"}),
+            (shapely.buffer(b, 700), {"bound": "outer"}),
+        )
+    ]
+    return (
+        draw("planning_areas", areas, accuracy_ft=48.3),
+        draw("census_tract_poverty", tracts, accuracy_ft=75.3),
+        draw("designated_centers", centers, accuracy_ft=48.3),
+        draw("closed_military_land", bases, accuracy_ft=48.3),
+        draw("highlands_region", [(b, {"REGION": "Highlands Preservation Area"}) for b in blobs(rng, 12, 9_000, 20)]),
+        draw("port_of_new_york_district", nested, accuracy_ft=10.0),
+    )
+
+
+def atlas() -> Atlas:
+    """Return what ships with the drawn layers."""
+    return Atlas(as_of=load_atlas().as_of, layers=layers())
+
+
+@lru_cache(maxsize=8)
+def engine(**readings: str) -> Engine:
+    """Return the shipped rulebook on the drawn atlas, the same for the same readings."""
+    return Engine(atlas(), load_rulebook(), readings)
+
+
+def _lines() -> list[shapely.Geometry]:
+    municipal = load_atlas().layer("municipalities")
+    assert municipal is not None
+    box = (X0 - WIDE, Y0 - WIDE, X0 + WIDE, Y0 + WIDE)
+    near = municipal.meeting(np.arange(len(municipal)), box)
+    drawn = [layer.geometry(i) for layer in layers() for i in range(len(layer))]
+    return [shapely.boundary(area) for area in [*drawn, *(municipal.geometry(int(i)) for i in near)]]
+
+
+def random_points(n: int, *, seed: int = SEED) -> list[shapely.Geometry]:
+    """Return points anywhere in the drawn part, and a few far from it."""
+    rng = np.random.default_rng(seed)
+    near = rng.uniform((X0 - WIDE, Y0 - WIDE), (X0 + WIDE, Y0 + WIDE), (n - n // 10, 2))
+    far = rng.uniform((200_000, 30_000), (660_000, 900_000), (n // 10, 2))
+    return list(shapely.points(np.concatenate([near, far])))
+
+
+def hard_points(n: int, *, seed: int = SEED) -> list[shapely.Geometry]:
+    """Return points on lines and corners, at the tolerances and radii give or take, and on borders of cells."""
+    rng = np.random.default_rng(seed)
+    lines = _lines()
+    steps = np.array([0.0, 1e-9, -1e-9, 1e-6, 1e-4, -2e-3, 0.3, -0.7, 48.3, -48.3, 75.3, 72.0, -72.0, 499.9, 500.1])
+    found: list[shapely.Geometry] = []
+    stations = load_atlas().layer("transit_stations")
+    assert stations is not None
+    assert stations.lonlat is not None
+    for number in range(n):
+        kind = number % 5
+        line = lines[int(rng.integers(len(lines)))]
+        if kind == 0:
+            corners = shapely.get_coordinates(line)
+            found.append(shapely.Point(corners[int(rng.integers(len(corners)))]))
+        elif kind in {1, 2}:
+            place = shapely.line_interpolate_point(line, rng.uniform(), normalized=True)
+            turn, step = rng.uniform(0, 2 * np.pi), float(rng.choice(steps))
+            found.append(shapely.Point(place.x + step * np.cos(turn), place.y + step * np.sin(turn)))
+        elif kind == 3:
+            i = int(rng.integers(len(stations)))
+            spread = float(rng.choice([-1, 0, 1])) * float(stations.tolerances_ft[i])
+            radius = float(rng.choice([2640, 5280])) + spread + float(rng.choice([0, 1e-7, -1e-5, 0.4, -0.9]))
+            lon, lat, _ = GEOD.fwd(*stations.lonlat[i], rng.uniform(0, 360), radius * 0.3048)
+            found.append(shapely.Point(*(float(v) for v in to_working(lon, lat))))
+        else:
+            x, y = np.round(rng.uniform((X0 - WIDE, Y0 - WIDE), (X0 + WIDE, Y0 + WIDE)) / 256.0) * 256.0
+            found.append(shapely.Point(x + float(rng.choice([0, 1e-9, -1e-9, 0.5])), y))
+    return found
+
+
+def parcels(n: int, *, seed: int = SEED) -> list[shapely.Geometry]:
+    """Return lots: small and large, across lines, along them, in several parts, and with holes."""
+    rng = np.random.default_rng(seed)
+    middles = [*random_points(n // 2, seed=seed), *hard_points(n - n // 2, seed=seed)]
+    found: list[shapely.Geometry] = []
+    for number, middle in enumerate(middles):
+        wide, deep = rng.uniform(5, 400, 2) * (10 if number % 17 == 0 else 1)
+        lot = shapely.box(middle.x - wide / 2, middle.y - deep / 2, middle.x + wide / 2, middle.y + deep / 2)
+        if number % 7 == 0:
+            lot = lot.difference(shapely.buffer(middle, min(wide, deep) / 5))
+        elif number % 5 == 0:
+            lot = shapely.union_all([lot, shapely.transform(lot, lambda xy, s=3 * wide: xy + [s, 40.0])])
+        elif number % 3 == 0:
+            lot = shapely.transform(lot, lambda xy, p=middle: _turned(xy, p))
+        found.append(lot)
+    return found
+
+
+def _turned(xy: np.ndarray, at: shapely.Point) -> np.ndarray:
+    """Return coordinates turned by a quarter of a right angle."""
+    angle = np.pi / 8
+    by = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    return (xy - [at.x, at.y]) @ by.T + [at.x, at.y]
+
+
+def table(geometries: Sequence[shapely.Geometry], **more: float) -> SiteTable:
+    """Return a table of sites."""
+    return SiteTable.of([site(g, **more) for g in geometries])
+
+
+def differences(
+    one: Engine, sites: SiteTable, found: Findings, facts: Mapping[str, Sequence[object]] | None = None
+) -> list[tuple[object, ...]]:
+    """Return where the findings are not what each site has alone: site, category, what is different."""
+    wrong: list[tuple[object, ...]] = []
+    columns = {name: (found.outcomes[:, k][:, found.group], found.cause(name), found.margin_ft(name))
+               for k, name in enumerate(found.categories)}  # fmt: skip
+    limit = found.margin_limit_ft
+    for i in range(len(sites)):
+        alone = SiteTable(
+            sites.geometries[i : i + 1], sites.uncertainty_ft[i : i + 1], sites.placed[i : i + 1],
+            sites.mun_codes[i : i + 1], None if sites.by_pin is None else sites.by_pin[i : i + 1],
+        )  # fmt: skip
+        own = {name: [column[i]] for name, column in (facts or {}).items()}
+        leaves = Leaves(one.bound, one.atlas, alone, own, feature_cache=one._feature_cache)  # noqa: SLF001 - shared
+        run = Evaluation(one.bound, leaves, keep=False)
+        for name, (outcomes, causes, margins) in columns.items():
+            value = run.category(name)
+            if outcomes[:, i].tolist() != value.outcomes[:, 0].tolist() or causes[i] != value.causes[0]:
+                wrong.append((i, name, outcomes[:, i].tolist(), value.outcomes[:, 0].tolist(), int(causes[i])))
+            margin = float(np.clip(value.margin(), -limit, limit))
+            if not np.isclose(margins[i], margin, rtol=0, atol=1e-6, equal_nan=True):
+                wrong.append((i, name, "margin", float(margins[i]), value.margin()))
+    return wrong
