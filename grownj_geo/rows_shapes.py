@@ -91,7 +91,7 @@ def place_points(xy: NDArray[np.float64], system: Georeference, box: Box) -> tup
             problems[i] = misfit_in_words(found)
     points = np.full(len(xy), None, dtype=object)
     if good.any():
-        points[good] = shapely.points(system.forward(xy[good]))
+        points[good] = shapely.points(xy[good] if system.is_working else system.forward(xy[good]))
     return points, problems
 
 

@@ -236,6 +236,7 @@ def _look(path: Path, member: str) -> _Hidden:
     watch = _Watch(path.name)
     parser = expat.ParserCreate()
     parser.StartElementHandler, parser.EndElementHandler = watch.begin, watch.end
+    parser.CharacterDataHandler = watch.text
     parser.StartDoctypeDeclHandler = watch.refuse
     try:
         with zipfile.ZipFile(path) as archive, archive.open(member.lstrip("/")) as file:
@@ -255,14 +256,16 @@ class _Watch:
     def __init__(self, name: str) -> None:
         self.name = name
         self.found = _Hidden()
-        self._cell, self._formula, self._value = "", False, False
+        self._cell, self._formula, self._value, self._inside = "", False, False, False
 
     def begin(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
         if name == "c":
-            self._cell, self._formula, self._value = attributes.get("r", ""), False, False
+            self._cell, self._formula, self._inside = attributes.get("r", ""), False, False
+            # A formula whose result is empty text says so.
+            self._value = attributes.get("t") == "str"
         elif name == "v":
-            self._value = True
+            self._inside = True
         elif name == "f":
             self._formula = True
         elif name == "mergeCell":
@@ -274,10 +277,15 @@ class _Watch:
                 self.found.columns += 1
 
     def end(self, tag: str) -> None:
-        if tag.rpartition(":")[2] == "c" and self._formula and not self._value:
+        if tag.rpartition(":")[2] == "v":
+            self._inside = False
+        elif tag.rpartition(":")[2] == "c" and self._formula and not self._value:
             at = _at(self._cell)
             if at is not None:
                 self.found.formulas.add(at)
+
+    def text(self, _content: str) -> None:
+        self._value = self._value or self._inside
 
     def refuse(self, *_: object) -> None:
         raise LayerFault(

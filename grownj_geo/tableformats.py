@@ -29,6 +29,7 @@ _MOST_DIGITS = 10**15
 _FIRST_DAY = dt.date(1900, 3, 1)
 # What XML cannot hold.
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
+_NUMBERED = re.compile("_(?=x[0-9A-Fa-f]{4}_)")
 _MODIFIED = re.compile(rb"(<dcterms:(?:created|modified)[^>]*>)[^<]*(</dcterms:)")
 _ZIP_DAY = (1980, 1, 1, 0, 0, 0)
 _CHUNK = 1 << 20
@@ -149,6 +150,7 @@ class _Sheet:
         self._sheet = sheet
         self.cut: list[int] = []
         self.cleaned: list[int] = []
+        self.broken: list[int] = []
 
     def cell(self, value: Any, row: int) -> Any:  # noqa: ANN401
         """Return what a row of a sheet takes for a value."""
@@ -174,6 +176,11 @@ class _Sheet:
         if _CONTROL.search(value):
             value = _CONTROL.sub("\ufffd", value)
             self.cleaned.append(row)
+        if "\r" in value:
+            value = value.replace("\r\n", "\n").replace("\r", "\n")
+            self.broken.append(row)
+        # What looks like Excel's way to write a sign by its number would be read as that sign.
+        value = _NUMBERED.sub("_x005F_", value)
         if len(value) > _LONGEST_CELL:
             value = value[: _LONGEST_CELL - 1] + "\u2026"
             self.cut.append(row)
@@ -224,6 +231,9 @@ def _xlsx(whole: Whole, path: Path) -> tuple[Change, ...]:
     if cells.cleaned:
         words = "Signs that a workbook cannot hold were replaced."
         told.append(Change.about("signs_replaced", "changed", cells.cleaned, words))
+    if cells.broken:
+        words = "Carriage returns inside texts became plain line ends, as in every workbook."
+        told.append(Change.about("line_ends_replaced", "changed", cells.broken, words))
     return tuple(told)
 
 
