@@ -27,6 +27,7 @@ _MULTI = {"line": "MultiLineString", "polygon": "MultiPolygon"}
 _LEAST_CHANGE_SQFT = 100.0
 _LEAST_CHANGE_SHARE = 1e-4
 """A repair may change a feature's area by the greater of the two: more is a decision about ground, not a repair."""
+_GRID_FTUS = 2.0**-10
 _SLIVER_SQFT = 100.0
 
 
@@ -234,6 +235,9 @@ def _repair(shapes: NDArray[Any], bad: NDArray[np.int64], rows: NDArray[np.int64
     reasons = shapely.is_valid_reason(shapes[bad])
     # The other method turns ground that two rings both cover into a hole.
     mended = shapely.make_valid(shapes[bad], method="structure", keep_collapsed=False)
+    # Where lines cross at a shallow angle the mended rings can still touch by the last bits of a coordinate.
+    still = ~shapely.is_valid(mended)
+    mended[still] = shapely.set_precision(mended[still], _GRID_FTUS)
     whole = [_reduced(shape, kind) if hasattr(shape, "geoms") else _own(shape, kind) for shape in mended]
     unit = "square feet" if kind == "polygon" else "feet"
     refused = []

@@ -312,8 +312,8 @@ def _site_of(site: object, atlas: Atlas, *, uncertainty_ft: float, crs: str | No
         if not shapely.is_valid(site):
             # Before it is projected: cutting its sides would quietly drop parts of it.
             raise SiteError(
-                f"The geometry is not valid ({shapely.is_valid_reason(site)}). Expected rings that do not cross; repair "
-                "it and look at the result."
+                f"The geometry is not valid ({shapely.is_valid_reason(site)}). Expected rings that do not cross. "
+                "Repair it, and look at the result."
             )
         name = parse_crs(crs) if crs is not None else WORKING_CRS
         problem = None if name == WORKING_CRS else misfit(np.asarray(shapely.get_coordinates(site)), name)

@@ -223,7 +223,9 @@ def _list_name(work: Work, row: int) -> str | None:
     rows = [i for i, each in enumerate(work.base.columns["designation"]) if each == name]
     if name not in load_lists():
         problem = f"the designation is {typed!r}, and there is no such list" if typed else "it names no designation"
-        work.fault("unknown_list", row, f"{problem}. {nearest_name(name, load_lists())}")
+        # The nearest name may be another list altogether: all are named.
+        known = ", ".join(load_lists())
+        work.fault("unknown_list", row, f"{problem}. {nearest_name(name, load_lists())} There are: {known}")
         return None
     if rows and all(is_blank(work.base.columns["mun_code"][i]) for i in rows):
         work.fault("unknown_list", row, f"{name} is a list of counties. Name a list of municipalities")

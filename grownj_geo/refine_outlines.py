@@ -9,6 +9,7 @@ import shapely
 
 from grownj_geo.georeference import project
 from grownj_geo.layer import EXACT, OUTER
+from grownj_geo.layercheck import is_blank
 from grownj_geo.refine_places import geometry_system, system_in_words
 from grownj_geo.refining import COMMON_FIELDS, in_words, put, result, shown
 from grownj_geo.units import FT_PER_FTUS, FT_PER_MILE
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from grownj_geo.refining import Work
 
 __all__ = ["refine_outlines"]
+
+BOUND = "bound"
 
 _FIELDS = {
     "id": ("id",),
@@ -48,6 +51,7 @@ def refine_outlines(work: Work) -> Layer:
     shapes: list[shapely.Geometry] = []
     rows: list[dict[str, Any]] = []
     accuracies: list[float] = []
+    _refuse_bounds(work)
     for row in range(len(work.given)):
         key = _outlined(work, row, by_id)
         shape = _outline(work, row, system)
@@ -83,6 +87,16 @@ def refine_outlines(work: Work) -> Layer:
     shift = f"; {system.added_accuracy_ft:.1f} ft of the change of datum" if system.added_accuracy_ft else ""
     datum = f"{max(accuracies):g} ft as {work.source} states{shift}; {work.manifest.accuracy_source}"
     return result(work, columns, bounds, words, shapes=every, accuracy_ft=accuracy, accuracy_source=datum)
+
+
+def _refuse_bounds(work: Work) -> None:
+    """Refuse what says of itself that it is a bound: it would count as the outline."""
+    name = next((column for column in work.given.columns if column.lower() == BOUND), None)
+    for row, value in enumerate(work.given.columns[name] if name is not None else ()):
+        kind = "" if is_blank(value) else str(value).strip().lower()
+        if kind and kind != EXACT:
+            words = f"it is an {kind} bound, as its field {name} says, and no outline. Give the outline itself"
+            work.fault("bound_given", row, words)
 
 
 def _outlined(work: Work, row: int, by_id: Mapping[str, Sequence[int]]) -> str | None:

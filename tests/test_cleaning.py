@@ -244,3 +244,22 @@ def test_holes_without_a_vertex_are_nothing(wkt: str) -> None:
     assert not any(ring.is_empty for ring in shapely.get_rings(shapely.get_parts(shapes[1])))
     assert shapes[1].area == given.area
     assert shapes[0] is SQUARE
+
+
+def test_a_small_loop_that_a_repair_leaves_touching_by_the_last_bits_is_mended_too() -> None:
+    loop = [
+        (0, 0),
+        (8000, 0),
+        (8000, 8000),
+        (4000, 8000),
+        (4000, 8001.37),
+        (4002.11, 7999.1),
+        (4003.3, 8000),
+        (0, 8000),
+    ]
+    shape = shapely.transform(shapely.Polygon(loop), lambda xy: xy + np.array([372_000.0, 630_000.0]))
+    found = Findings("areas.shp")
+    (mended,) = repair(np.array([shape]), np.array([0]), "polygon", found)
+    assert shapely.is_valid(mended)
+    assert abs(mended.area - 64_000_000) < 2
+    assert [change.kind for change in found.changes] == ["repaired"]

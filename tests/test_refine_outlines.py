@@ -11,14 +11,14 @@ import shapely
 from drawn import square
 from refined import kinds_of, outcome_at, refined, refined_whole, refused, table
 
-from grownj_geo.features import LayerFault, LoadOptions
+from grownj_geo.features import Features, LayerFault, LoadOptions
 from grownj_geo.findings import Findings
 from grownj_geo.georeference import declared_system
+from grownj_geo.refine import refine
 from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:
     from grownj_geo.atlas import Atlas
-    from grownj_geo.features import Features
     from grownj_geo.layer import Layer
 
 AIRPORT, TERMINALS = "atlantic_city_airport", "south_jersey_port_terminals"
@@ -148,3 +148,17 @@ def test_heights_of_an_outline_are_dropped_and_told(atlas: Atlas) -> None:
     layer, changes = refined(atlas, AIRPORT, _outline(shapely.force_3d(OUTLINE, 9)))
     assert not layer.geometry(0).has_z
     assert [c.effect for c in changes if c.kind == "z_dropped"] == ["changed"]
+
+
+def test_an_exported_bound_is_not_taken_for_an_outline(atlas: Atlas) -> None:
+    layer = atlas.layer("atlantic_city_airport")
+    assert layer is not None
+    shapes = [layer.geometry(i) for i in range(len(layer))]
+    columns = {name: list(values) for name, values in layer.columns.items()} | {"accuracy_ft": ["10"] * len(layer)}
+    given = Features("airport.geojson", columns, np.array(shapes, dtype=object), "EPSG:3424")
+    with pytest.raises(LayerFault) as caught:
+        refine(
+            "atlantic_city_airport", given, base=layer, manifest=layer.manifest, source="airport.geojson", atlas=atlas
+        )
+    assert caught.value.fault == "bound_given"
+    assert "it is an outer bound" in str(caught.value)
