@@ -16,6 +16,7 @@ import shapely
 from grownj_geo.errors import LayerError
 from grownj_geo.layer import Layer
 from grownj_geo.layercheck import check_layer, is_blank
+from grownj_geo.readers_pages import bounded_batches
 from grownj_geo.reference import read_table
 from grownj_geo.units import WORKING_CRS, to_working
 
@@ -67,17 +68,19 @@ def _read_parquet(manifest: Manifest, content: bytes, name: str) -> Layer:
     try:
         # Not read_table, which brings in pandas where it is installed: a third of a cold start.
         file = pq.ParquetFile(pa.BufferReader(content))
-        table = file.read()
     except (pa.ArrowException, OSError) as error:
         raise LayerError(f"The layer file {name} is not readable Parquet: {error}. Load it again.") from error
-    columns = {c: table.column(c).to_pylist() for c in table.column_names if c not in NOT_FIELDS}
+    # A bundle may come from anybody: its files unpack to no more than a layer can have.
+    batches = list(bounded_batches(content, columns=file.schema_arrow.names, source=f"The layer file {name}"))
+    table = pa.Table.from_batches(batches) if batches else file.schema_arrow.empty_table()
+    columns = {c: _values(table.column(c)) for c in table.column_names if c not in NOT_FIELDS}
     if manifest.kind == "table":
         return Layer(manifest, columns, np.full((table.num_rows, 4), np.nan), _fingerprint(content))
     if "geometry" not in table.column_names or "bbox" not in table.column_names:
         raise LayerError(f"The layer file {name} has no geometry and bbox columns; expected GeoParquet 1.1.")
     _check_crs((file.schema_arrow.metadata or {}).get(b"geo"), name)
     bounds = _struct(table.column("bbox"), _CORNERS)
-    wkb = table.column("geometry").to_pylist()
+    wkb = _values(table.column("geometry"))
     empty = [i for i, value in enumerate(wkb) if not value]
     if empty or not np.isfinite(bounds).all():
         raise LayerError(
@@ -85,6 +88,19 @@ def _read_parquet(manifest: Manifest, content: bytes, name: str) -> Layer:
         )
     lonlat = _struct(table.column("lonlat"), ("lon", "lat")) if "lonlat" in table.column_names else None
     return Layer(manifest, columns, bounds, _fingerprint(content), wkb=wkb, lonlat=lonlat)
+
+
+def _values(column: Any) -> list[Any]:  # noqa: ANN401 - pyarrow is untyped
+    """Return the values of a column, whose text may be in dictionaries."""
+    found: list[Any] = []
+    for chunk in column.chunks:
+        if hasattr(chunk, "dictionary"):
+            # Not dictionary_decode, which brings in all of Arrow's functions: a tenth of a second of a cold start.
+            words = chunk.dictionary.to_pylist()
+            found += [None if i is None else words[i] for i in chunk.indices.to_pylist()]
+        else:
+            found += chunk.to_pylist()
+    return found
 
 
 def _struct(column: Any, fields: Sequence[str]) -> np.ndarray[Any, np.dtype[np.float64]]:  # noqa: ANN401 - pyarrow is untyped

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from grownj_geo.features import Change, Features, LayerFault
 from grownj_geo.readers_gdal import Decoder, column_values
+from grownj_geo.readers_pages import bounded_batches
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 __all__ = ["parquet_about", "read_parquet"]
 
 _ENDS = b"PAR1"
-_ROWS_AT_ONCE = 8_192
-_MOST_BYTES = 8 << 30
 _UNDECLARED = ("geometry", "geom", "wkb_geometry", "wkb")
 _FAMILIES = {"Point": "point", "LineString": "line", "Polygon": "polygon"}
 
@@ -36,16 +35,9 @@ def _open(path: Path, source: str) -> Any:  # noqa: ANN401 - pyarrow has no type
     if tail != _ENDS or size < 12:  # noqa: PLR2004 - the least of a Parquet file
         raise LayerFault("truncated", f"{source} does not end as Parquet does: it is cut off. Get it again.")
     try:
-        file = pq.ParquetFile(path, memory_map=False)
+        file = pq.ParquetFile(path)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise LayerFault("unreadable", f"{source} is no readable Parquet ({error}). Get or export it again.") from error
-    unpacked = sum(file.metadata.row_group(i).total_byte_size for i in range(file.metadata.num_row_groups))
-    if unpacked > _MOST_BYTES:
-        file.close()
-        raise LayerFault(
-            "archive_bomb",
-            f"{source} would unpack to {unpacked:,} bytes; expected at most {_MOST_BYTES:,}. Export what is needed.",
-        )
     return file
 
 
@@ -91,7 +83,7 @@ def parquet_about(path: Path, *, source: str) -> tuple[str, int]:
     Raises
     ------
     LayerFault
-        ``wrong_format``, ``truncated``, ``unreadable`` or ``archive_bomb``.
+        ``wrong_format``, ``truncated`` or ``unreadable``.
     """
     file = _open(path, source)
     try:
@@ -144,17 +136,18 @@ def read_parquet(path: Path, *, source: str) -> Features:
     Raises
     ------
     LayerFault
-        ``wrong_format``, ``truncated``, ``unreadable``, ``archive_bomb`` or ``broken_geometry``.
+        ``wrong_format``, ``truncated``, ``unreadable``, ``archive_bomb``, ``duplicate_fields`` or ``broken_geometry``.
     """
     file = _open(path, source)
     try:
         geo = _geo(file, source)
         shape_name = geo["column"] if geo else _undeclared(file)
         hidden = {shape_name, *(geo["covering"] if geo else ()), *(geo["others"] if geo else ())}
-        columns, left_out, decoder = _batches(file, source, shape_name, hidden)
+        names, left_out = _wanted(file.schema_arrow, source, hidden)
         expected = int(file.metadata.num_rows)
     finally:
         file.close()
+    columns, decoder = _read(path, source, shape_name, names)
     if decoder.count != expected:
         raise LayerFault(
             "truncated", f"{source}: {decoder.count:,} rows could be read; expected {expected:,}. Get it again."
@@ -171,29 +164,52 @@ def read_parquet(path: Path, *, source: str) -> Features:
     return Features(source, columns, geometries, _crs(geo["crs"], source) if geo else None, tuple(changes))
 
 
-def _batches(
-    file: Any,  # noqa: ANN401 - pyarrow has no types
-    source: str,
-    shape_name: str | None,
-    hidden: set[str | None],
-) -> tuple[dict[str, list[Any]], set[str], Decoder]:
-    """Return the columns, the names of those that were not read, and the geometries."""
+def _wanted(schema: Any, source: str, hidden: set[str | None]) -> tuple[list[str], list[str]]:  # noqa: ANN401
+    """Return the names of the fields to read, and of those of kinds that no rule uses."""
     import pyarrow as pa  # noqa: PLC0415 - only loading a layer needs it
 
-    names = [name for name in file.schema_arrow.names if name not in hidden]
+    twice = sorted({name for name in schema.names if schema.names.count(name) > 1})
+    if twice:
+        raise LayerFault(
+            "duplicate_fields",
+            f"{source} has two fields named {', '.join(twice)}; expected every name once. Rename one of them.",
+        )
+    names: list[str] = []
+    left_out: list[str] = []
+    no_values = (pa.types.is_nested, pa.types.is_binary, pa.types.is_large_binary, pa.types.is_fixed_size_binary)
+    for one in schema:
+        kind = getattr(one.type, "storage_type", one.type)
+        if one.name not in hidden:
+            (left_out if any(is_kind(kind) for is_kind in no_values) else names).append(str(one.name))
+    return names, left_out
+
+
+def _read(path: Path, source: str, shape_name: str | None, names: list[str]) -> tuple[dict[str, list[Any]], Decoder]:
+    """Return the columns and the geometries."""
     columns: dict[str, list[Any]] = {name: [] for name in names}
-    left_out: set[str] = set()
     decoder = Decoder(source)
-    try:
-        for batch in file.iter_batches(batch_size=_ROWS_AT_ONCE):
-            for name in names:
-                values = column_values(batch.column(name))
-                if values is None:
-                    left_out.add(name)
-                else:
-                    columns[name].extend(values)
-            shapes = None if shape_name is None else batch.column(shape_name)
-            decoder.add([None] * batch.num_rows if shapes is None else getattr(shapes, "storage", shapes).to_pylist())
-    except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-        raise LayerFault("unreadable", f"{source} is no readable Parquet ({error}). Get or export it again.") from error
-    return {name: values for name, values in columns.items() if name not in left_out}, left_out, decoder
+    read = [*names, *([] if shape_name is None else [shape_name])]
+    if not read:
+        raise LayerFault(
+            "wrong_format", f"{source} has no field that can be read; expected geometry or plain fields. Export others."
+        )
+    for batch in bounded_batches(path, columns=read, source=source):
+        for name in names:
+            values = column_values(batch.column(name))
+            if values is None:
+                raise LayerFault(
+                    "wrong_format", f"{source}: the field {name!r} is binary; expected text. Export it again as text."
+                )
+            columns[name].extend(values)
+        decoder.add([None] * batch.num_rows if shape_name is None else _binary(batch.column(shape_name)))
+    return columns, decoder
+
+
+def _binary(array: Any) -> list[bytes | None]:  # noqa: ANN401 - pyarrow has no types
+    import pyarrow as pa  # noqa: PLC0415 - only loading a layer needs it
+
+    array = getattr(array, "storage", array)
+    values: list[bytes | None] = (
+        array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+    ).to_pylist()
+    return values
