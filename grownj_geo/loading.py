@@ -139,7 +139,10 @@ def import_layer(
     manifest = manifest_of(layer_id)
     features = read_features(place, sublayer=sublayer, kind=manifest.kind, encoding=encoding)
     if acs_edition is not None and poverty is None:
-        raise LayerError("--acs is the edition of a table of poverty. Give the table with --poverty, or leave it out.")
+        raise LayerFault(
+            "option_not_used",
+            "--acs is the edition of a table of poverty. Give the table with --poverty, or leave it out.",
+        )
     if poverty is not None:
         vintage = None if options is None else options.constants.get("TRACT_VINTAGE")
         features = _with_poverty(features, layer_id, Path(poverty), acs_edition, vintage)
@@ -180,7 +183,7 @@ def _import_refined(
         layer, report = prepare_layer(features, layer_id, options=options, facts=facts, base=base)
         if dry_run:
             return Loaded(layer, report, None)
-        edition = store.add(layer, origin=origin, report=report, made_from=MadeFrom(base.edition))
+        edition = store.add(layer, origin=_after(origin, base, store), report=report, made_from=MadeFrom(base.edition))
         return Loaded(layer, report, edition)
 
     try:
@@ -190,6 +193,14 @@ def _import_refined(
             raise
     # A second time in a row is told: whoever loads then decides when to go on.
     return once()
+
+
+def _after(origin: Origin, base: Base, store: Store) -> Origin:
+    """Return where a refinement came from, after those that it builds on."""
+    before = store.find(base.edition).edition if base.edition is not None else None
+    if before is None or before.origin.source.rpartition(", then ")[2] == origin.source:
+        return origin if before is None else origin.model_copy(update={"source": before.origin.source})
+    return origin.model_copy(update={"source": f"{before.origin.source}, then {origin.source}"})
 
 
 def _base(layer_id: str, store: Store) -> Base:

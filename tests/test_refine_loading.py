@@ -67,6 +67,18 @@ def test_refinements_stack(store: Store, tmp_path: Path) -> None:
     assert finding(store, "1106_1_1", "distressed_municipality").outcome == "yes"
 
 
+def test_every_file_that_an_answer_rests_on_is_named(store: Store, tmp_path: Path) -> None:
+    for number, place in enumerate(
+        ("Montgomery Township,Somerset", "Hopewell Township,Mercer", "Hopewell Township,Mercer")
+    ):
+        path = tmp_path / f"list{min(number, 1)}.csv"
+        path.write_text(f"municipality,county,designation,source\n{place},lfb_supervision,letter {number}\n")
+        import_layer("designations", path, store=store)
+    record = determine(SITE, load_atlas(store=store))
+    (origin,) = [layer.origin for layer in record.layers if layer.stored]
+    assert origin == "what ships, refined by list0.csv, then list1.csv"
+
+
 def _list(folder: Path, place: str, *, name: str = "list.csv", days: str = ",") -> Path:
     path = folder / name
     path.write_text(f"municipality,county,designation,from,until,source\n{place},lfb_supervision,{days},my letter\n")
