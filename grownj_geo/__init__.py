@@ -10,6 +10,8 @@ Examples
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determination import Determination, Finding
 from grownj_geo.determine import Engine, determine
@@ -17,6 +19,13 @@ from grownj_geo.errors import FactError, LayerError, OutsideNewJerseyError, Rule
 from grownj_geo.logic import Outcome
 from grownj_geo.rulebook import load_rulebook, read_rulebook
 from grownj_geo.site import Site
+
+if TYPE_CHECKING:
+    from grownj_geo.batch import run_batch
+    from grownj_geo.fetching import fetch_layer
+    from grownj_geo.frames import classify
+    from grownj_geo.loading import import_layer
+    from grownj_geo.store import Store
 
 __all__ = [
     "Atlas",
@@ -30,8 +39,30 @@ __all__ = [
     "RulebookError",
     "Site",
     "SiteError",
+    "Store",
+    "classify",
     "determine",
+    "fetch_layer",
+    "import_layer",
     "load_atlas",
     "load_rulebook",
     "read_rulebook",
+    "run_batch",
 ]
+
+# Imported when they are first asked for: whoever asks about one site does not wait for what tables and layers need.
+_LATER = {
+    "Store": "store",
+    "classify": "frames",
+    "fetch_layer": "fetching",
+    "import_layer": "loading",
+    "run_batch": "batch",
+}
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401 - whatever is asked for
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module  # noqa: PLC0415 - only where it is used
+
+    return getattr(import_module(f"{__name__}.{_LATER[name]}"), name)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     Answered = Iterator[tuple["RowBlock", "_Done"]]
     from grownj_geo.rows_block import RowBlock
 
-__all__ = ["BatchOptions", "BatchSummary", "Question", "answer_sites", "batch_columns", "run_batch"]
+__all__ = ["BatchOptions", "BatchSummary", "Question", "answer_block", "answer_sites", "batch_columns", "run_batch"]
 
 BLOCK_ROWS = 20_000
 OUTSIDE = "outside New Jersey: no municipality is within 1,000 ft"
@@ -221,6 +221,13 @@ def _tier_counts(columns: Mapping[str, NDArray[np.object_]], inside: NDArray[np.
         return Counter()
     pairs = zip(columns["base_floor"][inside], columns["base_ceiling"][inside], strict=True)
     return Counter(f"{floor or 0}-{ceiling or 0}" for floor, ceiling in pairs)
+
+
+def answer_block(
+    engine: Engine, block: RowBlock, names: Sequence[str], detail: Literal["brief", "full"]
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Answer for a block of rows; return the added columns, under the given names, and the counts."""
+    return _joined(block, _done(engine, _task(block), detail), names)
 
 
 def run_batch(
