@@ -205,7 +205,11 @@ class TreeFinder:
         edges, owners = lines.edges
         places, near = self._near(edges, lines.accuracy_ft + 1.0)
         order = np.lexsort([owners[near], places])
-        return municipal_state(lines, self.xy, edges, near[order], places[order], owners[near[order]], cover, covered)
+        near, places = near[order], places[order]
+        first = starts_of(places * len(lines.codes) + owners[near])
+        ranges = (near, first, np.diff(np.append(first, len(near))))
+        of = owners[near[first]]
+        return municipal_state(lines.accuracy_ft, self.xy, edges, ranges, places[first], of, cover, covered)
 
     def stations(self, layer: Layer, reach_ft: float) -> tuple[Ints, Ints]:
         """Return places and features of a layer of points that may be within reach, in order of the places."""
@@ -238,43 +242,48 @@ class TreeFinder:
 
 
 def municipal_state(  # noqa: PLR0917 - arrays that belong together
-    lines: MunicipalLines,
+    accuracy_ft: float,
     xy: Floats,
     edges: Floats,
-    near: NDArray[np.integer],
-    places: Ints,
-    owners: Ints,
+    near: tuple[NDArray[np.integer], Ints, Ints],
+    beside: Ints,
+    of: Ints,
     cover: Ints,
-    covered: Ints,
+    covered: Ints | None,
 ) -> MunicipalState:
     """Return how places lie to the municipalities, from the edges that are near and the ones that cover them.
 
     Parameters
     ----------
-    lines
-        The municipalities.
+    accuracy_ft
+        How far the lines may be from the truth.
     xy
         The places, shape (k, 2).
     edges
         All edges.
-    near, places, owners
-        Pairs of an edge and a place with the edge's municipality, in order of the places and municipalities.
-    cover, covered
-        The municipality that covers each place, and how many do.
+    near
+        Positions of edges, and where each pair's range of them begins and how long it is.
+    beside, of
+        Pairs of a place and a municipality whose line may be near, in order of the places.
+    cover
+        The municipality that covers each place, -1 for none; of those whose line is not near where `covered` is None.
+    covered
+        How many cover each place; None where the lines that are near have to say it.
     """
-    unsure = covered != 1
-    if not len(near):
+    if not len(beside):
         none = np.zeros(0, dtype=np.int64)
+        unsure = cover < 0 if covered is None else covered != 1
         return MunicipalState(cover, none, none, np.zeros(0), unsure)
-    first = starts_of(places * len(lines.codes) + owners)
-    counts = np.diff(np.append(first, len(places)))
-    beside, of = places[first], owners[first]
-    found = nearest_edges(xy[beside], edges, near, first, counts)
+    found = nearest_edges(xy[beside], edges, *near)
     away = found.distance * FT_PER_FTUS
-    doubt = found.unsure | (np.abs(away - lines.accuracy_ft) < _EDGE_FT)
-    doubt |= found.inside != (cover[beside] == of)
-    unsure[beside[doubt & (away <= lines.accuracy_ft + 1.0)]] = True
-    keep = (away <= lines.accuracy_ft) & (of != cover[beside])
+    if covered is None:
+        covered = (cover >= 0) + np.bincount(beside[found.inside], minlength=len(xy))
+        cover = cover.copy()
+        cover[beside[found.inside]] = of[found.inside]
+    unsure = covered != 1
+    doubt = found.unsure | (np.abs(away - accuracy_ft) < _EDGE_FT) | (found.inside != (cover[beside] == of))
+    unsure[beside[doubt]] = True
+    keep = (away <= accuracy_ft) & (of != cover[beside])
     beside, of, away = beside[keep], of[keep], away[keep]
     order = np.lexsort([of, away, beside])
     return MunicipalState(cover, beside[order], of[order], away[order], unsure)
