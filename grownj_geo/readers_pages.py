@@ -115,7 +115,8 @@ def bounded_batches(origin: Path | bytes, *, columns: Sequence[str], source: str
             with io.BytesIO(origin) if isinstance(origin, bytes) else origin.open("rb") as stream:
                 leaves = _leaves(stream, file, columns, source)
         tally = _Tally(source, room, size)
-        tally.expect(leaves, metadata.num_rows * len(columns))
+        groups = sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
+        tally.expect(leaves, max(metadata.num_rows, groups) * max(len(columns), 1))
         dictionaries, rows = _plan(leaves, schema)
         with closing(pq.ParquetFile(_arrow(origin), metadata=metadata, read_dictionary=dictionaries)) as file:
             for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
