@@ -14,7 +14,7 @@ from grownj_geo.readers_gdal import Announced, list_layers, read_layer_of
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["geodatabase_layers", "geopackage_layers", "is_geodatabase", "read_geodatabase", "read_geopackage"]
+__all__ = ["geodatabase_layers", "geopackage_layers", "read_geodatabase", "read_geopackage"]
 
 _TABLE_HEAD = 40
 _BLOCK = 1024
@@ -25,11 +25,6 @@ _BIG_PAGE = 65_536
 # Immutable: GDAL opens the file without locks or a journal, so that nothing beside it or in it changes.
 _OPENING = {"IMMUTABLE": "YES"}
 _SHOWN = "SELECT table_name FROM gpkg_contents WHERE data_type IN ('features', 'attributes') ORDER BY rowid"
-
-
-def is_geodatabase(folder: Path) -> bool:
-    """Return whether a folder holds the tables of a file geodatabase."""
-    return folder.is_dir() and any(p.suffix.lower() == ".gdbtable" for p in folder.iterdir())
 
 
 def _check_geodatabase(folder: Path, source: str) -> None:

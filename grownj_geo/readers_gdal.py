@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Announced", "Decoder", "column_values", "gdal", "list_layers", "read_layer_of", "shut_drivers"]
 
-DRIVERS = ("ESRI Shapefile", "GPKG", "OpenFileGDB", "GeoJSON", "LIBKML")
-"""The drivers of GDAL that ever read a user's file."""
-
 ARC_STEP_DEGREES = 0.25
 """Curves become chords of this angle: off the arc by at most 2.4 millionths of its radius, 0.2 ft at 15 miles."""
 
