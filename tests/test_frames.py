@@ -11,9 +11,9 @@ import pytest
 import shapely
 from drawn import CAMDEN, NEWARK, around
 
-from grownj_geo.frames import classify
 from grownj_geo.determine import determine
 from grownj_geo.features import LayerFault
+from grownj_geo.frames import classify
 from grownj_geo.siterows import TableOptions
 
 if TYPE_CHECKING:
