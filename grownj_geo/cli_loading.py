@@ -162,6 +162,10 @@ def fetch(
     if url is not None and len(names) > 1:
         fail("--url is the address of one layer; expected one LAYER with it. Fetch them one by one.")
     utf8(*names, url, where)
+    from grownj_geo.readers_gdal import shut_drivers  # noqa: PLC0415 - only where it is used
+
+    # Before anything else brings in GDAL: what is fetched may be a file.
+    shut_drivers()
     how = FetchOptions(
         url=url,
         where=where,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import subprocess
 import sys
@@ -95,6 +96,33 @@ def test_other_drivers_can_be_shut_out_of_a_process() -> None:
         "assert not shut_drivers()\n"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["import", "planning_areas", "none.zip"],
+        ["fetch", "planning_areas", "--url", "http://127.0.0.1:9/a.zip", "--allow-private", "--accept-terms"],
+    ],
+)
+def test_the_command_line_keeps_other_drivers_out_and_says_nothing_of_them(tmp_path: Path, words: list[str]) -> None:
+    script = (
+        "import sys\n"
+        "from grownj_geo.cli import main\n"
+        "sys.argv[1:1] = ['layers']\n"
+        "try:\n"
+        "    main()\n"
+        "except SystemExit as left:\n"
+        "    assert left.code, left\n"
+        "import pyogrio\n"
+        "print(sorted(pyogrio.list_drivers()))\n"
+    )
+    home = os.environ | {"GROWNJ_HOME": str(tmp_path / "home")}
+    done = subprocess.run(
+        [sys.executable, "-c", script, *words], check=True, capture_output=True, text=True, env=home, cwd=tmp_path
+    )
+    assert done.stdout == "['ESRI Shapefile', 'GPKG', 'GeoJSON', 'LIBKML', 'OpenFileGDB']\n"
+    assert "driver" not in done.stderr.lower()
 
 
 def test_settings_of_gdal_are_put_back(tmp_path: Path) -> None:
