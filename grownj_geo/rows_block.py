@@ -109,6 +109,8 @@ class RawBlock:
         By position and column: why a cell, which shows as empty, is not known to be empty.
     changes
         What is to be told of these rows.
+    wkb
+        `shapes` as an Arrow array of well-known binary, where the table has them so.
     """
 
     start: int
@@ -120,6 +122,7 @@ class RawBlock:
     problems: Mapping[int, str] = field(default_factory=dict)
     unread: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
+    wkb: Any = None
 
 
 class RowSource(Protocol):
@@ -196,6 +199,8 @@ class RowBlock:
         What was changed or assumed while reading a row.
     changes
         What is to be told of these rows together.
+    wkb
+        `shapes` as an Arrow array of well-known binary, where the table has them so.
     """
 
     start: int
@@ -212,6 +217,7 @@ class RowBlock:
     problems: list[str | None]
     notes: list[tuple[str, ...]]
     changes: tuple[Change, ...]
+    wkb: Any
     _words: Callable[[int], tuple[str, str]]
 
     def __len__(self) -> int:

@@ -117,8 +117,10 @@ class ParquetRows:
 
         shapes: NDArray[Any] | None = None
         problems: dict[int, str] = {}
+        wkb = None
         if self.shape is not None:
-            shapes, problems = _decoded(table.column(self.shape))
+            wkb = _binary_array(table.column(self.shape))
+            shapes, problems = _decoded(wkb)
             table = table.drop_columns([self.shape])
         table = table.combine_chunks()
         batches = table.to_batches()
@@ -128,17 +130,20 @@ class ParquetRows:
             # Without columns there are no chunks to join.
             batch = pa.RecordBatch.from_arrays([c.combine_chunks() for c in table.columns], schema=table.schema)
         count = len(shapes) if shapes is not None else batch.num_rows
-        return RawBlock(start, start + 1, count, ArrowColumns(batch), batch, shapes, problems)
+        return RawBlock(start, start + 1, count, ArrowColumns(batch), batch, shapes, problems, wkb=wkb)
+
+
+def _binary_array(column: Any) -> Any:  # noqa: ANN401
+    """Return a column of well-known binary as one plain array."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    chunks = [getattr(chunk, "storage", chunk).cast(pa.binary()) for chunk in column.chunks]
+    return chunks[0] if len(chunks) == 1 else pa.concat_arrays(chunks)
 
 
 def _decoded(column: Any) -> tuple[NDArray[Any], dict[int, str]]:  # noqa: ANN401
-    """Return the geometries of a column of well-known binary, and why some cannot be decoded."""
-    wkb = np.empty(len(column), dtype=object)
-    filled = 0
-    for chunk in column.chunks:
-        plain = getattr(chunk, "storage", chunk)
-        wkb[filled : filled + len(plain)] = plain.to_numpy(zero_copy_only=False)
-        filled += len(plain)
+    """Return the geometries of an array of well-known binary, and why some cannot be decoded."""
+    wkb = column.to_numpy(zero_copy_only=False)
     try:
         return np.asarray(shapely.from_wkb(wkb), dtype=object), {}
     except (shapely.errors.ShapelyError, NotImplementedError, TypeError):

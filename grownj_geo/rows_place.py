@@ -179,6 +179,7 @@ class Placer:
             state.problems,
             state.notes,
             tuple(state.changes),
+            raw.wkb,
             self._words(state),
         )
 
@@ -345,7 +346,8 @@ class Placer:
                 unused.append(row)
             if found.restored:
                 restored.append(row)
-            state.note(row, *found.notes)
+            if found.notes:
+                state.note(row, *found.notes)
             if not found.code:
                 continue
             if state.codes[row] and (state.codes[row] != found.code or (found.pins and state.pins[row] != found.pins)):

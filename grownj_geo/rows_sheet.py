@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+import warnings
 import zipfile
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from grownj_geo.rows_block import RawBlock
     from grownj_geo.rows_columns import TableOptions
 
 __all__ = ["SheetRows"]
@@ -55,7 +58,8 @@ class SheetRows(RecordRows):
         titles, hidden = self._titles()
         self.title, told = _choose(path.name, titles, hidden, options.sheet)
         self.hidden = self._hidden()
-        super().__init__(f"{path.name}: {self.title}", options, kind="any")
+        with _quiet():
+            super().__init__(f"{path.name}: {self.title}", options, kind="any")
         self.changes += told
         self._tell()
 
@@ -63,7 +67,8 @@ class SheetRows(RecordRows):
         import openpyxl  # noqa: PLC0415 - only a workbook needs it
 
         try:
-            return openpyxl.load_workbook(self.path, read_only=True, data_only=True, keep_links=False)
+            with _quiet():
+                return openpyxl.load_workbook(self.path, read_only=True, data_only=True, keep_links=False)
         except (zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError, TypeError, EOFError) as error:
             raise _unreadable(self.path.name, error) from error
 
@@ -98,6 +103,22 @@ class SheetRows(RecordRows):
         if hidden.columns:
             words = "Hidden columns count as columns."
             self.changes.append(Change(kind="hidden_columns", effect="noted", count=hidden.columns, words=words))
+
+    def raw_blocks(self, start: int, size: int) -> Iterator[RawBlock]:
+        """Yield the rows from the `start`-th on, `size` at a time.
+
+        Raises
+        ------
+        LayerFault
+            ``unreadable`` where the rest of the sheet cannot be read.
+        """
+        blocks = super().raw_blocks(start, size)
+        while True:
+            with _quiet():
+                block = next(blocks, None)
+            if block is None:
+                return
+            yield block
 
     def records(self) -> Iterator[Record]:
         """Yield every row of the sheet from the first."""
@@ -137,11 +158,20 @@ class SheetRows(RecordRows):
             f"beyond the last named column stands {', '.join(map(repr, more[:3]))}; name the column or empty the cell"
         )
 
-    def _block(self, records: list[Record], start: int, told: tuple[Change, ...]) -> Any:  # noqa: ANN401
+    def _block(self, records: list[Record], start: int, told: tuple[Change, ...]) -> RawBlock:
         # A sheet does not keep empty cells at the end of a row.
         width = len(self.columns)
         whole = [r._replace(cells=[*r.cells, *[None] * (width - len(r.cells))]) for r in records]
         return super()._block(whole, start, told)
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    # openpyxl warns of drop-down lists and colours that it leaves aside, and of days that are none: those come as
+    # errors, which are told with their rows.
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", category=UserWarning, module="openpyxl")
+        yield
 
 
 def _unreadable(name: str, error: Exception) -> LayerFault:

@@ -14,7 +14,7 @@ from grownj_geo.features import Change
 from grownj_geo.rows_block import cell_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from grownj_geo.rows_block import OutColumn
@@ -106,27 +106,37 @@ def guarded(text: str) -> str:
 
 def _csv(whole: Whole, path: Path) -> tuple[Change, ...]:
     changed = 0
-
-    def texts(values: list[Any]) -> Iterator[str]:
-        nonlocal changed
-        for value in values:
-            if type(value) is not str:
-                yield cell_text(value)
-                continue
-            safe = guarded(value)
-            changed += safe is not value
-            yield safe
-
     with path.open("w", encoding="utf-8-sig" if whole.bom else "utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\r\n")
         writer.writerow([guarded(column.name) for column in whole.columns])
         for table in whole.parts:
-            writer.writerows(zip(*(texts(v) for v in plain_columns(table, whole.columns)), strict=True))
+            columns = []
+            for column in whole.columns:
+                texts, altered = _column_texts(table, column)
+                columns.append(texts)
+                changed += altered
+            writer.writerows(zip(*columns, strict=True))
     told = _left_out(whole)
     if changed:
         words = "Cells that a spreadsheet program would compute were given an apostrophe before their text."
         told.append(Change(kind="formula_as_text", effect="changed", count=changed, words=words))
     return tuple(told)
+
+
+def _column_texts(table: Any, column: OutColumn) -> tuple[list[str], int]:  # noqa: ANN401
+    """Return a column as CSV has it, and how many cells were given an apostrophe."""
+    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow.compute as pc  # noqa: PLC0415
+
+    values = table.column(column.name)
+    plain = column.type == "text" and (pa.types.is_string(values.type) or pa.types.is_large_string(values.type))
+    # Whole columns are looked through at once; only where something is found is each cell looked at.
+    if plain and not pc.any(pc.match_substring_regex(values, r"\A[=+\-@\t\r]")).as_py():
+        return pc.fill_null(values, "").to_pylist(), 0
+    (cells,) = plain_columns(table, [column])
+    before = [cell_text(cell) for cell in cells]
+    after = [guarded(text) if type(cell) is str else text for cell, text in zip(cells, before, strict=True)]
+    return after, sum(a != b for a, b in zip(after, before, strict=True))
 
 
 def _left_out(whole: Whole) -> list[Change]:

@@ -39,6 +39,11 @@ _DRAWN = frozenset({"geoparquet", "gpkg", "geojson"})
 _MOST_SHEET_ROWS = 1_048_576
 _MOST_SHEET_COLUMNS = 16_384
 _WKB = "wkb of the row"
+# By their numbers in shapely.
+_KINDS = (
+    *("Point", "LineString", "LinearRing", "Polygon"),
+    *("MultiPoint", "MultiLineString", "MultiPolygon", "GeometryCollection"),
+)
 
 
 class Whole(NamedTuple):
@@ -237,8 +242,12 @@ class TableWriter:
         names = [column.name for column in (*self._came, *self._extra)]
         about: dict[str, Any] = {"tally": tally}
         if self._crs is not None:
-            shapes = block.shapes if self._as_came and block.shapes is not None else block.geometries
-            arrays.append(pa.array(shapely.to_wkb(shapes).tolist(), pa.binary()))
+            came = self._as_came and block.shapes is not None
+            shapes = block.shapes if came and block.shapes is not None else block.geometries
+            drawn = (
+                block.wkb if came and block.wkb is not None else pa.array(shapely.to_wkb(shapes).tolist(), pa.binary())
+            )
+            arrays.append(drawn)
             names.append(_WKB)
             about |= _about(shapes)
         if any(len(array) != len(block) for array in arrays):
@@ -299,7 +308,7 @@ class TableWriter:
 
 def _about(shapes: NDArray[Any]) -> dict[str, Any]:
     bounds = shapely.total_bounds(shapes)
-    kinds = sorted({shape.geom_type for shape in shapes if shape is not None})
+    kinds = sorted(_KINDS[i] for i in np.unique(shapely.get_type_id(shapes)) if i >= 0)
     return {"kinds": kinds, "bounds": [float(v) for v in bounds] if np.isfinite(bounds).all() else None}
 
 

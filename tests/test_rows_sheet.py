@@ -170,3 +170,13 @@ def test_what_is_no_workbook_is_refused(tmp_path: Path) -> None:
     with pytest.raises(LayerFault) as refused:
         opened(book(tmp_path, [], name="empty.xlsx"))
     assert refused.value.fault == "truncated"
+
+
+def test_a_day_that_is_none_is_refused_where_it_matters(tmp_path: Path) -> None:
+    def dress(sheet: Any) -> None:
+        sheet["C2"].number_format = "yyyy-mm-dd"
+
+    rows = [["lon", "lat", "application_date"], [-74.1641, 40.7344, 99_999_999], [-74.1641, 40.7344, "2016-07-14"]]
+    block = read(book(tmp_path, rows, shape=dress))
+    assert "'application_date' could not be read: it shows the error #VALUE!" in str(block.problems[0])
+    assert block.facts["application_date"] == [None, "2016-07-14"]

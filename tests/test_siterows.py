@@ -387,6 +387,13 @@ def test_names_are_made_unique_and_titles_are_left_out(tmp_path: Path) -> None:
     assert next(reader.blocks()).rows[0] == 4
 
 
+def test_sites_are_made_only_when_somebody_asks(tmp_path: Path) -> None:
+    block = read(text(tmp_path, "lon,lat\n-74.1641,40.7344\n1,2\n"))
+    assert "sites" not in vars(block)
+    assert block.good.tolist() == [True, False]
+    assert [site is not None for site in block.sites] == [True, False]
+
+
 # -- real tables --------------------------------------------------------------------------------------
 
 
