@@ -15,7 +15,7 @@ from grownj_geo.observe import SiteTable
 from grownj_geo.site import Site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -135,7 +135,7 @@ class RowSource(Protocol):
     has_shapes: bool
     changes: list[Change]
 
-    def raw_blocks(self, start: int, size: int) -> Iterator[RawBlock]:
+    def raw_blocks(self, start: int, size: int) -> Generator[RawBlock]:
         """Yield the rows from the `start`-th on, `size` at a time."""
         ...
 

@@ -15,7 +15,7 @@ from grownj_geo.readers_parquet import parquet_about
 from grownj_geo.rows_block import ArrowColumns, ColumnType, OutColumn, RawBlock, is_blank
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -71,7 +71,7 @@ class ParquetRows:
         # Neither buffered ahead nor mapped: a row group may be the whole State.
         return pq.ParquetFile(self.path, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
 
-    def raw_blocks(self, start: int, size: int) -> Iterator[RawBlock]:
+    def raw_blocks(self, start: int, size: int) -> Generator[RawBlock]:
         """Yield the rows from the `start`-th on, `size` at a time, whatever the row groups are.
 
         Raises
@@ -238,7 +238,7 @@ class FeatureRows:
         self._values = features.columns
         self.columns = tuple(OutColumn(name, _kind(values)) for name, values in features.columns.items())
 
-    def raw_blocks(self, start: int, size: int) -> Iterator[RawBlock]:
+    def raw_blocks(self, start: int, size: int) -> Generator[RawBlock]:
         """Yield the rows from the `start`-th on, `size` at a time."""
         for at in range(start, len(self._shapes), size):
             columns = {name: values[at : at + size] for name, values in self._values.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,7 +11,7 @@ from grownj_geo.rows_block import ColumnType, OutColumn, RawBlock, cell_text, is
 from grownj_geo.rows_columns import find_header, unique_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
     from grownj_geo.rows_columns import TableOptions
 
@@ -62,7 +63,8 @@ class RecordRows:
     def __init__(self, name: str, options: TableOptions, *, kind: ColumnType) -> None:
         self.name = name
         self.changes: list[Change] = []
-        head = [record.cells for record in islice(self.records(), _HEAD)]
+        with closing(self.records()) as records:
+            head = [record.cells for record in islice(records, _HEAD)]
         index, known = find_header(head, options)
         if not known:
             # Nothing is known: the first row with anything in it is the header that messages show.
@@ -89,11 +91,11 @@ class RecordRows:
             words = f"Columns were renamed, each name once: {'; '.join(renamed)}."
             self.changes.append(Change(kind="columns_renamed", effect="changed", count=len(renamed), words=words))
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Generator[Record]:
         """Yield every row of the file from the first."""
         raise NotImplementedError
 
-    def raw_blocks(self, start: int, size: int) -> Iterator[RawBlock]:
+    def raw_blocks(self, start: int, size: int) -> Generator[RawBlock]:
         """Yield the rows from the `start`-th on, `size` at a time; blank rows at the end are none.
 
         Raises

@@ -6,7 +6,7 @@ import datetime as dt
 import re
 import warnings
 import zipfile
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from grownj_geo.features import Change, LayerFault
 from grownj_geo.rows_records import Record, RecordRows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
     from grownj_geo.rows_block import RawBlock
@@ -104,7 +104,7 @@ class SheetRows(RecordRows):
             words = "Hidden columns count as columns."
             self.changes.append(Change(kind="hidden_columns", effect="noted", count=hidden.columns, words=words))
 
-    def raw_blocks(self, start: int, size: int) -> Iterator[RawBlock]:
+    def raw_blocks(self, start: int, size: int) -> Generator[RawBlock]:
         """Yield the rows from the `start`-th on, `size` at a time.
 
         Raises
@@ -120,15 +120,17 @@ class SheetRows(RecordRows):
                 return
             yield block
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Generator[Record]:
         """Yield every row of the sheet from the first."""
         book = self._open()
         try:
             sheet = book[self.title]
             # The size that the file says of itself may be wrong, and would cut rows off.
             sheet.reset_dimensions()
-            for number, cells in enumerate(sheet.iter_rows(), 1):
-                yield self._record(number, cells)
+            # The sheet's own file is closed at once where nobody reads on.
+            with closing(sheet.iter_rows()) as rows:
+                for number, cells in enumerate(rows, 1):
+                    yield self._record(number, cells)
         except (zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError, TypeError, EOFError) as error:
             raise _unreadable(self.name, error) from error
         finally:

@@ -14,7 +14,7 @@ from grownj_geo.rows_columns import find_header
 from grownj_geo.rows_records import Record, RecordRows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
     from grownj_geo.rows_block import RawBlock
@@ -85,7 +85,7 @@ class TextRows(RecordRows):
 
         return max(_DELIMITERS, key=score)
 
-    def raw_blocks(self, start: int, size: int) -> Iterator[RawBlock]:
+    def raw_blocks(self, start: int, size: int) -> Generator[RawBlock]:
         """Yield the rows from the `start`-th on, `size` at a time.
 
         Raises
@@ -101,7 +101,7 @@ class TextRows(RecordRows):
                 return
             yield block
 
-    def records(self) -> Iterator[Record]:
+    def records(self) -> Generator[Record]:
         """Yield every row of the file from the first."""
         try:
             with self.path.open(encoding=self.codec, newline="") as file:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,7 +57,8 @@ class SiteTableReader:
         self._source = source
         self.name = source.name
         self.rows = source.rows
-        sample = next(iter(source.raw_blocks(0, _SAMPLE)), None)
+        with closing(source.raw_blocks(0, _SAMPLE)) as raws:
+            sample = next(raws, None)
         if sample is None:
             raise LayerFault("truncated", f"{self.name} has no rows below the names of its columns. Export it again.")
         self.roles = find_roles(self.header, options, sample.columns, name=self.name)
