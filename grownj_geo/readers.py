@@ -189,6 +189,8 @@ def _local(path: Path) -> Path:
     found = path.resolve()
     if str(found).startswith("/vsi"):
         raise LayerFault("not_allowed", f"{typed[:200]!r} cannot be told from a virtual path; move the file elsewhere.")
+    if found.is_file() and not found.stat().st_size:
+        raise LayerFault("truncated", f"{found.name} is empty; expected a layer. Export it again.")
     if not (found.is_file() or found.is_dir()):
         raise LayerFault("not_allowed", f"{typed!r} is neither a file nor a folder; expected a file.")
     return found
@@ -367,6 +369,12 @@ def _choose(
             "several_layers",
             f"{name} has {len(fitting)} layers that could be meant: {_list(fitting)}. "
             f"Choose one with sublayer={fitting[0].source.sublayer!r} (--sublayer on the command line).",
+        )
+    if len(candidates) == 1 and candidates[0].source.kind == "table":
+        raise LayerFault(
+            "no_layer",
+            f"{name} is a table without places, and a layer of kind {kind} is wanted. Expected a column of well-known "
+            f"text{' or of longitude and latitude' if kind == 'point' else ''}; or give the layer as a GIS file.",
         )
     raise LayerFault(
         "no_layer",

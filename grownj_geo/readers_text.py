@@ -142,6 +142,12 @@ def _codec(path: Path, source: str, encoding: str | None) -> tuple[str, bool]:
         tries = ["utf-16"]
     else:
         tries = ["utf-8-sig", "cp1252"]
+    if head.startswith(b"PK\x03\x04"):
+        raise LayerFault(
+            "wrong_format",
+            f"{source} is a zip archive or an Excel workbook and no text. Give it its own ending (.zip), or save the "
+            "workbook as CSV in UTF-8.",
+        )
     problem = ""
     for codec in tries:
         try:

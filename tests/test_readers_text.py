@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
 import shapely
 from layer_files import kinds, refused, save_text
 
+from grownj_geo.features import LayerFault
 from grownj_geo.readers import find_sources, read_features
 
 if TYPE_CHECKING:
@@ -90,3 +92,20 @@ def test_well_known_text_with_its_system_heights_and_long_cells(tmp_path: Path) 
     assert features.crs == "EPSG:3424"
     assert shapely.get_num_coordinates(features.geometries[0]) == shapely.get_num_coordinates(circle)
     assert kinds(features) == {"geometry_columns": "noted", "z_dropped": "changed"}
+
+
+def test_a_workbook_that_was_only_renamed_is_told_from_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+    with pytest.raises(LayerFault, match="Excel workbook") as caught:
+        read_features(path)
+    assert caught.value.fault == "wrong_format"
+
+
+def test_an_empty_file_and_a_table_without_places_are_told_apart(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    for content, said in (("", "is empty"), ("a,b\n1,2\n", "a table without places")):
+        path.write_text(content)
+        with pytest.raises(LayerFault, match=said):
+            read_features(path, kind="polygon")
