@@ -44,7 +44,7 @@ __all__ = [
 _MOST_EDGES = 20_000
 _EDGE_FT = 1e-6
 # What a polygon may add to the distances of its first corner and still be of the class of its cell.
-CLASS_SLACK_FT = 800.0
+CLASS_SLACK_FT = 300.0
 _COARSE_FT, _FINE_FT = 4_096.0, 1_024.0
 
 

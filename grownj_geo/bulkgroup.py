@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -58,20 +59,21 @@ class Channels:
         """Return those of some sites."""
         return Channels(self.numbers, self.feet[:, rows], self.limit_ft)
 
+    @cached_property
     def near(self) -> NDArray[np.bool_]:
-        """Return which lines are nearer than the limit, shape (channels, k)."""
+        """Which lines are nearer than the limit, shape (channels, k)."""
         return np.abs(self.feet) < self.limit_ft
 
     def order(self) -> Ints:
         """Return the channels of each site, the nearest line first, shape (channels, k)."""
-        return np.argsort(np.where(self.near(), np.abs(self.feet), np.inf), axis=0, kind="stable")
+        return np.argsort(np.where(self.near, np.abs(self.feet), np.inf), axis=0, kind="stable")
 
     def ranks(self) -> Floats:
         """Return in place of each margin the line's rank among those that are near, with the margin's sign."""
         order = self.order()
         ranks = np.empty(order.shape, dtype=np.float64)
         np.put_along_axis(ranks, order, np.arange(1.0, len(order) + 1)[:, None] + np.zeros(order.shape), axis=0)
-        ranks[~self.near()] = self.far
+        ranks[~self.near] = self.far
         return np.where(np.isnan(self.feet), np.nan, np.copysign(ranks, self.feet))
 
 
@@ -115,11 +117,11 @@ def grouped(plan: Plan, seen: Observations, facts: Ints | None, *, limit_ft: flo
         marks.add(facts, int(facts.max()) + 1)
     _mark_places(marks, seen.places)
     numbers: dict[Hashable, int] = {}
-    feet: list[Floats] = []
+    feet = np.empty((len(plan.coverages) + sum(len(asked.radii) for asked in plan.distances), k))
 
     def channel(key: Hashable, margin: Floats) -> Ints:
-        numbers[key] = len(feet)
-        feet.append(np.clip(margin, -limit_ft, limit_ft))
+        numbers[key] = number = len(numbers)
+        np.clip(margin, -limit_ft, limit_ft, out=feet[number])
         near = np.abs(margin) < limit_ft
         return np.where(np.isnan(margin), 4, 2 * near + np.signbit(margin)).astype(np.int64)
 
@@ -148,7 +150,7 @@ def grouped(plan: Plan, seen: Observations, facts: Ints | None, *, limit_ft: flo
                 if of_radius == radius:
                     above = shares > least
                     marks.add(4 * above[0] + 2 * above[1] + above[2].astype(np.int64), 8)
-    channels = Channels(numbers, np.array(feet).reshape(len(feet), k), limit_ft)
+    channels = Channels(numbers, feet, limit_ft)
     _mark_order(marks, channels)
     return Groups(*marks.groups(), channels)
 
@@ -160,15 +162,13 @@ def _level(share: Floats) -> Ints:
 
 def _mark_order(marks: _Marks, channels: Channels) -> None:
     """Tell apart sites whose near lines come in another order: which of two decides may be another one then."""
-    near = channels.near()
+    near = channels.near
     counted = near.any(axis=1)
-    size = np.abs(channels.feet)
     for i in range(len(near)):
         for j in range(i + 1, len(near)):
             if counted[i] and counted[j]:
                 both = np.flatnonzero(near[i] & near[j])
-                code = np.zeros(len(near[0]), dtype=np.int64)
-                code[both] = 1 + (size[i, both] <= size[j, both])
+                code = 1 + (np.abs(channels.feet[i, both]) <= np.abs(channels.feet[j, both]))
                 marks.add(code, 3, rows=both)
 
 
@@ -177,7 +177,7 @@ def _mark_places(marks: _Marks, places: Places) -> None:
     marks.add(places.kinds.astype(np.int64), 8)
     single = places.likely.count == 1
     code = places.candidates[places.likely.first] + 2
-    marks.add(np.where(single, code, 0), size, rows=np.flatnonzero(single))
+    marks.add(code[single], size, rows=np.flatnonzero(single))
     for i in np.flatnonzero(~single).tolist():
         part = slice(int(places.likely.first[i]), int(places.likely.first[i] + places.likely.count[i]))
         marks.add_text(i, places.candidates[part].tobytes() + places.shares[part].tobytes())
@@ -201,14 +201,14 @@ class _Marks:
         return self._random.integers(0, 2**64, size=(2, size), dtype=np.uint64)
 
     def add(self, codes: Ints, size: int, *, rows: Ints | None = None) -> None:
-        """Tell sites apart by a code from 0 up to a size; only some sites, where they are given."""
+        """Tell sites apart by a code from 0 up to a size: all, or those that are given with a code each."""
         table = self._table(size)
         if rows is None:
             self._words[0] ^= table[0][codes]
             self._words[1] ^= table[1][codes]
         elif len(rows):
-            self._words[0, rows] ^= table[0][codes[rows]]
-            self._words[1, rows] ^= table[1][codes[rows]]
+            self._words[0, rows] ^= table[0][codes]
+            self._words[1, rows] ^= table[1][codes]
 
     def add_set(self, rows: Ints, codes: Ints, starts: Ints, size: int) -> None:
         """Tell some sites apart by a set of codes each."""

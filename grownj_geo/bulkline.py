@@ -32,7 +32,7 @@ UNSURE_FT = 1e-3
 """A point this near to an edge may be on either side of it, for all that arrays of numbers can tell."""
 
 _TWIN_FT = 1e-4
-_MOST_PAIRS = 2_000_000
+_MOST_PAIRS = 50_000
 _EDGES_TOGETHER = 16
 
 
@@ -206,9 +206,7 @@ def _nearest(  # noqa: PLR0917 - arrays that belong together
 ) -> None:
     owner, position = expanded(first, counts)
     starts = np.cumsum(counts) - counts
-    ax, ay, bx, by = edges.T[:, members[position]]
-    px, py = xy[:, 0][owner], xy[:, 1][owner]
-    squared, across = _to_edge(px, py, ax, ay, bx, by)
+    squared, across = _to_edge(xy[owner], edges[members[position]])
     least = np.minimum.reduceat(squared, starts)
     away = np.sqrt(least)
     # Only what is as near as the nearest, or nearly, has a say about the side.
@@ -229,19 +227,17 @@ def _nearest(  # noqa: PLR0917 - arrays that belong together
     into.unsure[part] = (away < UNSURE_FT) | (best < _TWIN_FT) | (left & right) | np.logical_or.reduceat(twin, begin)
 
 
-def _to_edge(  # noqa: PLR0917 - coordinates
-    px: Floats, py: Floats, ax: Floats, ay: Floats, bx: Floats, by: Floats
-) -> tuple[Floats, Floats]:
+def _to_edge(places: Floats, edges: Floats) -> tuple[Floats, Floats]:
     """Return squared distances to edges, and how far left of each edge's own line the point is."""
+    px, py = places.T
+    ax, ay, bx, by = edges.T
     dx, dy, qx, qy = bx - ax, by - ay, px - ax, py - ay
     along, length = qx * dx + qy * dy, dx * dx + dy * dy
     across = (dx * qy - dy * qx) / np.sqrt(length)
-    squared = across * across
     # An end is taken as it stands, so that two edges that meet there are at the very same distance.
-    before, after = along <= 0, along >= length
-    squared = np.where(before, qx * qx + qy * qy, squared)
+    squared = np.where(along <= 0, qx * qx + qy * qy, across * across)
     ex, ey = px - bx, py - by
-    return np.where(after, ex * ex + ey * ey, squared), across
+    return np.where(along >= length, ex * ex + ey * ey, squared), across
 
 
 def line_tree(edges: Floats) -> shapely.STRtree:

@@ -6,6 +6,7 @@ Whatever arrays of numbers cannot decide (a point on a line, a parcel that a lin
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -91,15 +92,20 @@ class Pairs:
 
 def some(sites: SiteTable, rows: NDArray[Any]) -> SiteTable:
     """Return some of the sites."""
-    numbers = np.arange(len(sites))[rows].tolist()
-    codes = sites.mun_codes
-    return SiteTable(
+    n, codes, by_pin = len(rows), sites.mun_codes, sites.by_pin
+    numbers = rows.tolist() if any(codes) else []
+    found = SiteTable(
         sites.geometries[rows],
         sites.uncertainty_ft[rows],
         sites.placed[rows],
-        tuple(codes[i] for i in numbers),
-        None if sites.by_pin is None else tuple(sites.by_pin[i] for i in numbers),
+        tuple(codes[i] for i in numbers) if numbers else ("",) * n,
+        None if by_pin is None or not numbers else tuple(by_pin[i] for i in numbers),
     )
+    # What was worked out already is not worked out again.
+    for name in ("points", "xy"):
+        if name in vars(sites):
+            vars(found)[name] = vars(sites)[name][rows]
+    return found
 
 
 def table_of(geometries: NDArray[np.object_]) -> SiteTable:
@@ -284,18 +290,18 @@ def distances_of(asked: DistanceQuestion, pairs: Pairs, n: int, *, limit_ft: flo
     """Return how far each of n sites is from the nearest of a question's points; far ones are so far at least."""
     beyond = pair_reach_ft(asked.layer, asked.every_radius, limit_ft)
     reduced = _Reduced(asked.layer, pairs, n, beyond)
-    near_low, far_low = reduced.least(asked.possible, -1)
-    near_high, far_high = reduced.least(asked.sure, 1)
     counted = asked.features[~asked.doubtful]
-    near, far = reduced.least(counted, 0)
-    feature = np.full(n, -1, dtype=np.int64)
+    found = []
+    for part in reduced.parts:
+        low, near, high = (part(asked.possible, -1), part(counted, 0), part(asked.sure, 1))
+        found.append((np.maximum(low, 0.0), near, high))
+    (near_low, near, near_high), (far_low, far, far_high) = found[0], found[-1]
     if asked.doubtful.any():
-        every, surely = reduced.least(asked.features, -1), reduced.least(counted, -1)
-        nearer = (every[0] < surely[0]) | (every[1] < surely[1])
+        nearer = np.zeros(n, dtype=bool)
+        for part in reduced.parts:
+            nearer |= part(asked.features, -1) < part(counted, -1)
         near, far = np.where(nearer, np.nan, near), np.where(nearer, np.nan, far)
-    return Distance(
-        np.maximum(near_low, 0.0), near, near_high, np.maximum(far_low, 0.0), far, far_high, feature
-    )
+    return Distance(near_low, near, near_high, far_low, far, far_high, np.full(n, -1, dtype=np.int64))
 
 
 class _Reduced:
@@ -306,22 +312,21 @@ class _Reduced:
         self.begin = starts_of(pairs.sites)
         self.rows = pairs.sites[self.begin]
         self.spread = layer.tolerances_ft[pairs.features]
+        # Points have one distance, polygons a nearest and a farthest.
+        feet = [pairs.near_ft] if pairs.near_ft is pairs.far_ft else [pairs.near_ft, pairs.far_ft]
+        self.parts = [partial(self._least, values) for values in feet]
 
-    def least(self, chosen: Ints, sign: int) -> tuple[Floats, Floats]:
-        """Return the least distance of nearest and farthest parts, with the points' uncertainty taken off or added."""
+    def _least(self, feet: Floats, chosen: Ints, sign: int) -> Floats:
+        """Return each site's least distance, with the points' uncertainty taken off or added."""
         if not len(chosen):
-            return np.full(self.n, np.inf), np.full(self.n, np.inf)
-        member = np.zeros(len(self.layer), dtype=bool)
-        member[chosen] = True
-        of = member[self.pairs.features]
-        found = []
-        for feet in (self.pairs.near_ft, self.pairs.far_ft):
-            result = np.full(self.n, self.beyond)
-            if len(self.begin):
-                value = np.where(of, feet + sign * self.spread, np.inf)
-                result[self.rows] = np.minimum(np.minimum.reduceat(value, self.begin), self.beyond)
-            found.append(result)
-        return found[0], found[1]
+            return np.full(self.n, np.inf)
+        result = np.full(self.n, self.beyond)
+        if len(self.begin):
+            member = np.zeros(len(self.layer), dtype=bool)
+            member[chosen] = True
+            value = np.where(member[self.pairs.features], feet + sign * self.spread, np.inf)
+            result[self.rows] = np.minimum(np.minimum.reduceat(value, self.begin), self.beyond)
+        return result
 
 
 def shares_of(

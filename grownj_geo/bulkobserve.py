@@ -85,7 +85,13 @@ class Observations:
 
 
 def _taken(values: Any, rows: Ints) -> Any:  # noqa: ANN401 - dataclasses of arrays
-    return type(values)(**{each.name: getattr(values, each.name)[rows] for each in fields(values)})
+    # Points have the same nearest and farthest distance: one array for both stays one.
+    kept: dict[int, Any] = {}
+    arrays = {each.name: getattr(values, each.name) for each in fields(values)}
+    for array in arrays.values():
+        if id(array) not in kept:
+            kept[id(array)] = array[rows]
+    return type(values)(**{name: kept[id(array)] for name, array in arrays.items()})
 
 
 def observe(
@@ -263,16 +269,21 @@ class _Observer:
                 box = shapely.bounds(self.sites.geometries)
                 across = np.hypot(box[:, 2] - box[:, 0], box[:, 3] - box[:, 1]) * FT_PER_FTUS
                 classes = np.where(across > CLASS_SLACK_FT, -1, classes)
-            alone = np.flatnonzero(classes < 0)
-            _, first, member = np.unique(classes, return_index=True, return_inverse=True)
-            where = first[member.ravel()]
-            where[alone] = alone
-            rows, position = np.unique(where, return_inverse=True)
+            # The first of each class stands for all of it.
+            first = np.full(int(classes.max(initial=-1)) + 1, len(classes), dtype=np.int64)
+            common = np.flatnonzero(classes >= 0)
+            first[classes[common[::-1]]] = common[::-1]
+            own = classes < 0
+            own[first[first < len(classes)]] = True
+            rows = np.flatnonzero(own)
+            number = np.cumsum(own) - 1
+            position = number.copy()
+            position[common] = number[first[classes[common]]]
             leaves = leaves_of(self.plan.bound, self.plan.atlas, some(self.sites, rows))
             found = leaves.distance(asked.where)
             if found is None:
                 raise AssertionError(asked.layer.id)
-            distances[asked.key] = _taken(found, position.ravel())
+            distances[asked.key] = _taken(found, position)
             for radius in asked.shares:
                 exact = exact_shares(asked, radius, leaves.sites, joined=_joined(self.plan))
-                shares[asked.key, radius] = exact[:, position.ravel()]
+                shares[asked.key, radius] = exact[:, position]

@@ -27,9 +27,9 @@ __all__ = ["CELL", "Grid", "Items", "MunicipalItems", "build_classes", "build_gr
 CELL = 256.0
 """Side of the smallest squares, in US survey feet."""
 
-_LEVELS = (4, 2, 1)
-_FEW = 8
-_BLOCK = 50_000
+_GROUND_SIZES, _MUNICIPAL_SIZES = (2, 1), (1,)
+_FEW = 16
+_BLOCK = 32_768
 _TWIN = 0.01
 _STATION_CELLS = 4
 _CLASS_SIDES = (64, 16, 4)
@@ -103,12 +103,34 @@ class Items:
     members: NDArray[np.int32]
 
 
-def _edge_distance(x: Floats, y: Floats, edges: Floats) -> Floats:
-    """Return how far points are from edges, one each."""
-    ax, ay, bx, by = edges.T
-    dx, dy = bx - ax, by - ay
-    along = np.clip(((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy), 0.0, 1.0)
-    return np.asarray(np.hypot(x - ax - along * dx, y - ay - along * dy))
+@dataclass(frozen=True, eq=False)
+class _Segments:
+    """Edges, ready for distances from many points: start, direction of length one, and length."""
+
+    x: Floats
+    y: Floats
+    ux: Floats
+    uy: Floats
+    length: Floats
+
+    @classmethod
+    def of(cls, edges: Floats) -> _Segments:
+        dx, dy = edges[:, 2] - edges[:, 0], edges[:, 3] - edges[:, 1]
+        length = np.hypot(dx, dy)
+        return cls(edges[:, 0].copy(), edges[:, 1].copy(), dx / length, dy / length, length)
+
+    def away(self, x: Floats, y: Floats, edge: Ints) -> Floats:
+        """Return how far points are from edges, one each; blocks keep this in the processor's reach."""
+        found = np.empty(len(edge))
+        for begin in range(0, len(edge), _BLOCK):
+            part = slice(begin, begin + _BLOCK)
+            at = edge[part]
+            qx, qy, ux, uy = x[part] - self.x[at], y[part] - self.y[at], self.ux[at], self.uy[at]
+            along = np.minimum(np.maximum(qx * ux + qy * uy, 0.0), self.length[at])
+            qx -= along * ux
+            qy -= along * uy
+            found[part] = np.sqrt(qx * qx + qy * qy)
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,76 +144,80 @@ class _Leaves:
     items: Items
 
 
-def _refined(grid: Grid, edges: Floats, owners: Ints, reach: float, *, few: int) -> list[_Leaves]:
+def _refined(
+    grid: Grid, edges: Floats, owners: Ints, reach: float, *, sizes: tuple[int, ...], few: int
+) -> list[_Leaves]:
     """Return the squares that are within reach of a line, refined until few edges are left or they are smallest.
 
     An edge stays with a square while it may be nearest to some place in it: no farther from the centre than the
     nearest edge and the square's own width. So whatever is nearest to a place is among the edges of its square.
+    Each owner's edges stand for themselves; they come one owner after the other.
     """
-    size = _LEVELS[0]
-    column, row, edge = _met(grid, edges, reach, size)
+    segments = _Segments.of(edges)
     found: list[_Leaves] = []
-    count = int(owners.max(initial=0)) + 1
-    for size in _LEVELS:
+    column, row, edge = _met(grid, edges, reach, sizes[0])
+    for size in sizes:
         half = CELL * size * np.sqrt(0.5)
-        x, y = grid.centres(column, row, size)
-        away = np.concatenate(
-            [_edge_distance(x[i : i + 10**6], y[i : i + 10**6], edges[edge[i : i + 10**6]])
-             for i in range(0, max(len(edge), 1), 10**6)]
-        )  # fmt: skip
-        key = (row * (grid.columns // size) + column) * count + owners[edge]
-        if size == _LEVELS[0]:
-            order = np.argsort(key, kind="stable")
-            column, row, edge, away, key = column[order], row[order], edge[order], away[order], key[order]
-        first = starts_of(key)
+        away = segments.away(*grid.centres(column, row, size), edge)
+        cell = row * (grid.columns // size) + column
+        if size == sizes[0]:
+            near = np.flatnonzero(away <= reach + 3 * half)
+            order = near[_order(cell[near])]
+            cell, edge, away = cell[order], edge[order], away[order]
+        first = _starts(cell, owners[edge])
         if not len(first):
             return found
-        runs = np.diff(np.append(first, len(key)))
+        runs = np.diff(np.append(first, len(cell)))
         least = np.minimum.reduceat(away, first)
-        keep = (np.repeat(least, runs) <= reach + half) & (away <= np.repeat(least, runs) + 2 * half + _TWIN)
-        column, row, edge, key = column[keep], row[keep], edge[keep], key[keep]
-        first = starts_of(key)
-        runs = np.diff(np.append(first, len(key)))
-        leaf = (runs <= few) | (size == 1)
-        ends = np.repeat(leaf, runs)
-        at = first[leaf]
-        members = edge[ends].astype(np.int32)
-        number = runs[leaf]
-        items = Items(np.cumsum(number) - number, number.astype(np.int32), members)
-        found.append(_Leaves(size, column[at], row[at], owners[edge[at]] if len(edge) else edge, items))
+        most = np.where(least <= reach + half, least + 2 * half + _TWIN, -1.0)
+        keep = away <= np.repeat(most, runs)
+        cell, edge = cell[keep], edge[keep]
+        first = _starts(cell, owners[edge])
+        runs = np.diff(np.append(first, len(cell)))
+        leaf = (runs <= few) | (size == sizes[-1])
+        number, at = runs[leaf], first[leaf]
+        items = Items(np.cumsum(number) - number, number.astype(np.int32), edge[np.repeat(leaf, runs)].astype(np.int32))
+        across = grid.columns // size
+        found.append(_Leaves(size, cell[at] % across, cell[at] // across, owners[edge[at]], items))
         # Four smaller squares in place of each that is left, in order.
-        column, row, edge = _quartered(column, row, edge, first[~leaf], runs[~leaf])
+        which = np.tile(np.arange(4), int((~leaf).sum()))
+        child, position = expanded(np.repeat(first[~leaf], 4), np.repeat(runs[~leaf], 4))
+        which, cell, edge = which[child], cell[position], edge[position]
+        column, row = 2 * (cell % across) + which % 2, 2 * (cell // across) + which // 2
     return found
 
 
-def _quartered(column: Ints, row: Ints, edge: Ints, first: Ints, runs: Ints) -> tuple[Ints, Ints, Ints]:
-    quarter = np.tile(np.arange(4), len(first))
-    owner, at = expanded(np.repeat(first, 4), np.repeat(runs, 4))
-    which = quarter[owner]
-    return 2 * column[at] + which % 2, 2 * row[at] + which // 2, edge[at]
+def _starts(cell: Ints, owner: Ints) -> Ints:
+    """Return where each run of one cell and owner begins."""
+    if not len(cell):
+        return np.zeros(0, dtype=np.int64)
+    return np.flatnonzero(np.r_[True, (cell[1:] != cell[:-1]) | (owner[1:] != owner[:-1])])
+
+
+def _order(cell: Ints) -> Ints:
+    """Return the stable order of some cells: by their lower and then their upper half, each of which sorts fast."""
+    low = np.argsort((cell & 0xFFFF).astype(np.uint16), kind="stable")
+    return np.asarray(low[np.argsort((cell[low] >> 16).astype(np.uint16), kind="stable")], dtype=np.int64)
 
 
 def _met(grid: Grid, edges: Floats, reach: float, size: int) -> tuple[Ints, Ints, Ints]:
-    """Return pairs of a square and an edge that may have a say in it."""
+    """Return pairs of a square and an edge that may have a say in it, by the edges' boxes."""
     side = CELL * size
     spare = reach + 3 * side * np.sqrt(0.5)
-    columns, rows, found = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
-    for begin in range(0, len(edges), _BLOCK):
-        part = edges[begin : begin + _BLOCK]
-        low = [np.minimum(part[:, i], part[:, i + 2]) - spare for i in (0, 1)]
-        high = [np.maximum(part[:, i], part[:, i + 2]) + spare for i in (0, 1)]
-        c0, c1 = (np.clip((v - grid.x0) // side, 0, grid.columns // size - 1).astype(np.int64)
-                  for v in (low[0], high[0]))  # fmt: skip
-        r0, r1 = (np.clip((v - grid.y0) // side, 0, grid.rows // size - 1).astype(np.int64) for v in (low[1], high[1]))
-        wide = c1 - c0 + 1
-        owner, at = expanded(np.zeros(len(part), dtype=np.int64), wide * (r1 - r0 + 1))
-        column, row = c0[owner] + at % wide[owner], r0[owner] + at // wide[owner]
-        x, y = grid.centres(column, row, size)
-        keep = _edge_distance(x, y, part[owner]) <= spare
-        columns.append(column[keep])
-        rows.append(row[keep])
-        found.append(owner[keep] + begin)
-    return np.concatenate(columns), np.concatenate(rows), np.concatenate(found)
+    # A centre within `spare` of the box: squares whose centre lies farther have nothing to do with the edge.
+    c0, c1 = (_clipped(f(edges[:, 0], edges[:, 2]) + d, grid.x0, side, grid.columns // size)
+              for f, d in ((np.minimum, side / 2 - spare), (np.maximum, spare - side / 2)))  # fmt: skip
+    r0, r1 = (_clipped(f(edges[:, 1], edges[:, 3]) + d, grid.y0, side, grid.rows // size)
+              for f, d in ((np.minimum, side / 2 - spare), (np.maximum, spare - side / 2)))  # fmt: skip
+    wide = c1 - c0 + 1
+    edge, at = expanded(np.zeros(len(edges), dtype=np.int64), wide * (r1 - r0 + 1))
+    wide = wide[edge]
+    up = at // wide
+    return c0[edge] + at - up * wide, r0[edge] + up, edge
+
+
+def _clipped(values: Floats, origin: float, side: float, most: int) -> Ints:
+    return np.clip((values - origin) // side, 0, most - 1).astype(np.int64)
 
 
 def _covering(grid: Grid, edges: Floats, weights: Ints) -> Ints:
@@ -234,7 +260,7 @@ def build_ground(grid: Grid, edges: Floats, reach_ft: float) -> tuple[Column, It
     column[_covering(grid, edges, np.ones(len(edges), dtype=np.int64)) > 0] = -2
     owners = np.zeros(len(edges), dtype=np.int64)
     parts, shift, before = [], 0, 0
-    for leaves in _refined(grid, edges, owners, reach_ft / FT_PER_FTUS, few=_FEW):
+    for leaves in _refined(grid, edges, owners, reach_ft / FT_PER_FTUS, sizes=_GROUND_SIZES, few=_FEW):
         cells, item = _cells_of(grid, leaves)
         column[cells] = item + before
         parts.append(Items(leaves.items.first + shift, leaves.items.count, leaves.items.members))
@@ -289,7 +315,7 @@ def build_municipal(grid: Grid, lines: MunicipalLines) -> tuple[Column, Municipa
     edges, owners = lines.edges
     count = _covering(grid, edges, np.ones(len(edges), dtype=np.int64))
     cover = _covering(grid, edges, owners + 1) - 1
-    leaves = _refined(grid, edges, owners, lines.accuracy_ft / FT_PER_FTUS + 1.0, few=0)[-1]
+    leaves = _refined(grid, edges, owners, lines.accuracy_ft / FT_PER_FTUS + 1.0, sizes=_MUNICIPAL_SIZES, few=0)[-1]
     cells = leaves.row * grid.columns + leaves.column
     order = np.lexsort([leaves.owner, cells])
     cells, owner = cells[order], leaves.owner[order]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -174,11 +175,14 @@ class CellIndex:
             "municipal.groups": np.column_stack([groups.first, groups.count, groups.base]),
             "municipal.owner": groups.owner,
         }
-        for number, ground in enumerate(plan.grounds):
-            tell(f"ground {number + 1}")
-            reach = max(margin_limit_ft, plan.tolerances_ft[number]) + 1.0
-            columns[f"ground{number}"], items = build_ground(grid, ground.edges, reach)
-            arrays |= _named(f"ground{number}", items) | {f"ground{number}.edges": ground.edges}
+        reaches = [max(margin_limit_ft, tolerance) + 1.0 for tolerance in plan.tolerances_ft]
+        # Arrays and overlays let other threads work: two grounds at a time, and no more memory than for two.
+        with ThreadPoolExecutor(max_workers=2) as pool:
+            built = pool.map(lambda g, reach: build_ground(grid, g.edges, reach), plan.grounds, reaches)
+            for number, (ground, (column, items)) in enumerate(zip(plan.grounds, built, strict=True)):
+                tell(f"ground {number + 1}")
+                columns[f"ground{number}"] = column
+                arrays |= _named(f"ground{number}", items) | {f"ground{number}.edges": ground.edges}
         for layer in layers:
             tell(layer.id)
             columns[f"points.{layer.id}"], items = build_stations(grid, plan, layer, margin_limit_ft)
@@ -420,8 +424,11 @@ def _combined(columns: list[NDArray[np.int32]]) -> tuple[NDArray[np.int32], NDAr
         # A product and a shift scatter the bits, so that cells with other entries have other numbers.
         mixed = (mixed ^ column.astype(np.int64).view(np.uint64)) * _HALF_HASH
         mixed ^= mixed >> np.uint64(29)
-    _, first, cells = np.unique(mixed, return_index=True, return_inverse=True)
-    cells = cells.ravel()
+    order = np.argsort(mixed)
+    begins = np.r_[True, mixed[order[1:]] != mixed[order[:-1]]]
+    first = order[begins]
+    cells = np.empty(len(mixed), dtype=np.int32)
+    cells[order] = np.cumsum(begins) - 1
     table = np.stack([column[first] for column in columns])
     for entries, column in zip(table, columns, strict=True):
         if not np.array_equal(entries[cells], column):
