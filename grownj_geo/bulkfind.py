@@ -44,7 +44,7 @@ __all__ = [
 _MOST_EDGES = 20_000
 _EDGE_FT = 1e-6
 # What a polygon may add to the distances of its first corner and still be of the class of its cell.
-CLASS_SLACK_FT = 300.0
+CLASS_SLACK_FT = 800.0
 _COARSE_FT, _FINE_FT = 4_096.0, 1_024.0
 
 
@@ -84,6 +84,9 @@ class Finder(Protocol):
 
     def distance_class(self, number: int) -> Ints:
         """Return for one of the plan's distances to polygons which places are alike; -1 for those that stand alone."""
+
+    def open_boxes(self, name: str, boxes: Floats) -> Flags:
+        """Return which boxes, shape (n, 4), a line of a column may come near: those that have to be measured."""
 
     def line_tree(self, number: int) -> shapely.STRtree:
         """Return the lines of one of the plan's grounds."""
@@ -229,6 +232,10 @@ class TreeFinder:
             centres = (cells + 0.5) * side
             found[rows] = distance_classes(self.plan, asked, centres, side, self.limit_ft)[which.ravel()]
         return found
+
+    def open_boxes(self, name: str, boxes: Floats) -> Flags:  # noqa: ARG002 - any line may be near any box
+        """Return which boxes a line of a column may come near: all, for all that trees know."""
+        return np.ones(len(boxes), dtype=bool)
 
     def line_tree(self, number: int) -> shapely.STRtree:
         """Return the lines of one of the plan's grounds."""

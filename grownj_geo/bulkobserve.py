@@ -195,6 +195,7 @@ class _Observer:
         self.plan, self.sites, self.lines, self.finder, self.limit_ft = plan, sites, lines, finder, limit_ft
         self.starts = starts  # where each site's parts begin among the places that the finder knows
         self.points = bool(sites.points.all())
+        self.boxes = np.zeros((0, 4)) if self.points else np.asarray(shapely.bounds(sites.geometries))
 
     def observations(self) -> Observations:
         states = [self._ground(number) for number in range(len(self.plan.grounds))]
@@ -215,7 +216,7 @@ class _Observer:
             return state
         tolerance = self.plan.tolerances_ft[number]
         reach = max(tolerance, self.limit_ft) + 1.0
-        away = line_distances_ft(self.finder.line_tree(number), self.sites.geometries, reach)
+        away = self._line_distances(f"ground{number}", lambda: self.finder.line_tree(number), reach)
         # What a line cuts, or may cut once its tolerance is allowed for, is a question of areas; and so is a site
         # of which one part is in and another is not.
         unsure = np.logical_or.reduceat(state.unsure, self.starts) | (away <= tolerance + UNSURE_FT)
@@ -223,13 +224,21 @@ class _Observer:
         return GroundState(inside, away, unsure | (inside != np.logical_and.reduceat(state.inside, self.starts)) |
                            (inside != np.logical_or.reduceat(state.inside, self.starts)))  # fmt: skip
 
+    def _line_distances(self, name: str, tree: Callable[[], shapely.STRtree], reach_ft: float) -> Floats:
+        """Return how far polygons are from a column's lines; infinite beyond the reach."""
+        away = np.full(len(self.sites), np.inf)
+        rows = np.flatnonzero(self.finder.open_boxes(name, self.boxes))
+        if len(rows):
+            away[rows] = line_distances_ft(tree(), self.sites.geometries[rows], reach_ft)
+        return away
+
     def _places(self) -> Places:
         if self.lines is None:
             return places_of(self.plan.atlas, self.sites, None, ())
         state = self.finder.municipal()
         if not self.points:
             reach = self.lines.accuracy_ft + 1.0
-            near = line_distances_ft(self.finder.municipal_tree(), self.sites.geometries, reach)
+            near = self._line_distances("municipal", self.finder.municipal_tree, reach)
             none = np.zeros(0, dtype=np.int64)
             unsure = np.logical_or.reduceat(state.unsure, self.starts) | (near <= self.lines.accuracy_ft + UNSURE_FT)
             cover = state.cover[self.starts]
@@ -266,8 +275,7 @@ class _Observer:
                 continue
             classes = self.finder.distance_class(number)[self.starts]
             if not self.points:
-                box = shapely.bounds(self.sites.geometries)
-                across = np.hypot(box[:, 2] - box[:, 0], box[:, 3] - box[:, 1]) * FT_PER_FTUS
+                across = np.hypot(*(self.boxes[:, 2:] - self.boxes[:, :2]).T) * FT_PER_FTUS
                 classes = np.where(across > CLASS_SLACK_FT, -1, classes)
             # The first of each class stands for all of it.
             first = np.full(int(classes.max(initial=-1)) + 1, len(classes), dtype=np.int64)

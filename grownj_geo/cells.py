@@ -21,6 +21,7 @@ from grownj_geo.bulkline import line_tree, nearest_edges
 from grownj_geo.bulkmeasure import GroundState, some
 from grownj_geo.bulkplan import plan_of
 from grownj_geo.cellbuild import (
+    CELL,
     Grid,
     Items,
     MunicipalItems,
@@ -339,8 +340,8 @@ class CellIndex:
         """Return the combination that all cells of a box have; -1 where they differ, or are not plain."""
         corners = [self._key_of(boxes[:, [i, j]]) for i in (0, 2) for j in (1, 3)]
         same = np.logical_and.reduce([corner == corners[0] for corner in corners]) & (corners[0] >= 0)
-        low, high = (np.floor((boxes[:, i : i + 2] - [self._grid.x0, self._grid.y0]) / self._side) for i in (0, 2))
-        across = (high - low).max(axis=1)
+        low, high = (self._places_of(boxes[:, i : i + 2]) for i in (0, 2))
+        across = self.cells_across(boxes)
         found = np.where(same, corners[0], -1)
         for i in np.flatnonzero(same & (across > 1)).tolist():
             c0, r0, c1, r1 = *low[i].astype(int), *high[i].astype(int)
@@ -349,9 +350,13 @@ class CellIndex:
                 found[i] = -1
         return found
 
-    @property
-    def _side(self) -> float:
-        return 256.0
+    def _places_of(self, xy: Floats) -> Floats:
+        """Return columns and rows of the cells of places, shape (k, 2)."""
+        return np.floor((xy - [self._grid.x0, self._grid.y0]) / CELL)
+
+    def cells_across(self, boxes: Floats) -> Floats:
+        """Return how many cells farther the far side of each box is than its near side, shape (n,)."""
+        return np.asarray((self._places_of(boxes[:, 2:]) - self._places_of(boxes[:, :2])).max(axis=1))
 
     def some(self, sites: SiteTable, rows: Ints) -> SiteTable:
         """Return some of the sites."""
@@ -508,6 +513,16 @@ class _CellFinder:
         """Return for one of the plan's distances to polygons which places are alike; -1 for those that stand alone."""
         entries = self._entries(f"distance{number}")
         return np.where(entries >= 0, -1, -1 - entries)
+
+    def open_boxes(self, name: str, boxes: Floats) -> NDArray[np.bool_]:
+        """Return which boxes a line of a column may come near: those of more than four cells, or with an open one."""
+        index = self.index
+        wide = index.cells_across(boxes) > 1
+        for i in (0, 2):
+            for j in (1, 3):
+                found = index._combination(boxes[:, [i, j]])  # noqa: SLF001 - one module
+                wide |= (found < 0) | (index.column(name, found) >= 0)
+        return wide
 
     def line_tree(self, number: int) -> shapely.STRtree:
         """Return the lines of one of the plan's grounds."""

@@ -490,12 +490,23 @@ def _to_polygon(areas: NDArray[np.object_], places: NDArray[np.object_]) -> tupl
     near = geodesic_ft(lon[::2], lat[::2], lon[1::2], lat[1::2]).reshape(shape)
     near[shapely.intersects(areas[:, None], places[None, :])] = 0.0
     far = near.copy()
-    for i in np.flatnonzero(shapely.get_type_id(places) != shapely.GeometryType.POINT):
+    rows = np.flatnonzero(shapely.get_type_id(places) != shapely.GeometryType.POINT)
+    if len(rows):
         # How far a place is from a convex area is greatest at one of the place's corners; from any other it is no
         # farther than from that area's point that is nearest.
-        corners = shapely.points(shapely.get_coordinates(shapely.convex_hull(places[i])))
-        targets = np.where(_is_convex(areas), areas, shapely.points(pairs.reshape(*shape, 4)[:, i, 2:]))
-        far[:, i] = _to_polygon(targets, corners)[0].max(axis=1)
+        corners, owner = shapely.get_coordinates(shapely.convex_hull(places[rows]), return_index=True)
+        apart = np.empty((len(areas), len(corners)))
+        convex = _is_convex(areas)
+        if convex.any():
+            apart[convex] = _to_polygon(areas[convex], np.asarray(shapely.points(corners), dtype=object))[0]
+        if not convex.all():
+            at = rows[owner]
+            to_lon, to_lat = (v[1::2].reshape(shape)[~convex][:, at] for v in (lon, lat))
+            from_lon, from_lat = (np.broadcast_to(v, to_lon.shape) for v in to_lonlat(corners[:, 0], corners[:, 1]))
+            feet = geodesic_ft(from_lon.ravel(), from_lat.ravel(), to_lon.ravel(), to_lat.ravel())
+            apart[~convex] = feet.reshape(to_lon.shape)
+        starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]])
+        far[:, rows] = np.maximum.reduceat(apart, starts, axis=1)
     return near, far
 
 
