@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from os import PathLike
 
+    from grownj_geo.edition import Held
     from grownj_geo.layer import Layer
-    from grownj_geo.store import Held, Store
+    from grownj_geo.store import Store
 
 __all__ = ["DEFAULT_AS_OF", "Atlas", "LayerState", "load_atlas"]
 
@@ -213,7 +214,8 @@ def load_atlas(
 
 def _editions(day: date, store: Store | str | PathLike[str] | None, wanted: tuple[str, ...]) -> dict[str, Held]:
     """Return the editions to use by layer."""
-    from grownj_geo.store import Store, edition_for  # noqa: PLC0415 - the store reads layers, as this module does
+    from grownj_geo.edition import edition_for  # noqa: PLC0415 - it reads layers, as this module does
+    from grownj_geo.store import Store  # noqa: PLC0415 - same
 
     place = store if isinstance(store, Store) else Store(store)
     by_layer: dict[str, list[Held]] = {}

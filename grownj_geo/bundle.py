@@ -13,11 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from grownj_geo.archive import unpack
 from grownj_geo.determination import software
+from grownj_geo.edition import EDITION_ID, LAYER_FILE, RECORD_FILE, Edition, Held
 from grownj_geo.errors import LayerError
 from grownj_geo.features import LayerFault
 from grownj_geo.manifest import STATUS_ORDER, load_manifests
 from grownj_geo.refine import REFINABLE
-from grownj_geo.store import EDITION_ID, LAYER_FILE, RECORD_FILE, Edition, Held
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import date
 
+    from grownj_geo.edition import Held
     from grownj_geo.report import LayerRow
-    from grownj_geo.store import Held
 
 __all__ = ["layers_app"]
 

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
+from grownj_geo.edition import Origin
 from grownj_geo.errors import LayerError
 from grownj_geo.features import LayerFault, LoadOptions
 from grownj_geo.loading import EditionFacts, Loaded, keep_layer, manifest_of, prepare_layer
 from grownj_geo.manifest import load_manifests
-from grownj_geo.store import Origin, Store
+from grownj_geo.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

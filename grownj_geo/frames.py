@@ -13,7 +13,7 @@ from grownj_geo.rulebook import Rulebook, load_rulebook
 from grownj_geo.siterows import SiteTableReader, TableOptions
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Generator, Mapping
 
     import pandas as pd
 
@@ -38,7 +38,7 @@ class _FrameRows:
         self.rows: int | None = len(frame)
         self.changes: list[Change] = []
 
-    def raw_blocks(self, start: int, size: int) -> Iterator[RawBlock]:
+    def raw_blocks(self, start: int, size: int) -> Generator[RawBlock, None, None]:
         """Yield the rows from the `start`-th on, `size` at a time."""
         for first in range(start, len(self._frame), size):
             part = self._frame.iloc[first : first + size]

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from grownj_geo.edition import Edition
     from grownj_geo.layerstatus import Comparison, EditionStatus, LayerStatus
     from grownj_geo.loading import Loaded
     from grownj_geo.manifest import Manifest
-    from grownj_geo.store import Edition
 
 __all__ = ["diff_page", "loaded_page", "manifest_page", "status_page"]
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from grownj_geo.edition import Held
     from grownj_geo.layer import Layer
-    from grownj_geo.store import Held
 
 __all__ = [
     "Comparison",

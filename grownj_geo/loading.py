@@ -8,21 +8,22 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grownj_geo.edition import Origin
 from grownj_geo.errors import LayerError
 from grownj_geo.extentcheck import check_extent
 from grownj_geo.features import LayerFault, LoadOptions, LoadReport
 from grownj_geo.manifest import load_manifests
 from grownj_geo.refine import REFINABLE, refine
-from grownj_geo.store import MadeFrom, Origin, Store
+from grownj_geo.store import MadeFrom, Store
 
 if TYPE_CHECKING:
     import os
 
     from grownj_geo.atlas import Atlas
+    from grownj_geo.edition import Edition
     from grownj_geo.features import Features
     from grownj_geo.layer import Layer
     from grownj_geo.manifest import Manifest
-    from grownj_geo.store import Edition
 
 __all__ = ["Base", "EditionFacts", "Loaded", "import_layer", "keep_layer", "manifest_of", "prepare_layer"]
 

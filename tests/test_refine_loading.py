@@ -13,10 +13,11 @@ import shapely
 from grownj_geo import loading
 from grownj_geo.atlas import load_atlas
 from grownj_geo.determine import determine
+from grownj_geo.edition import Origin
 from grownj_geo.features import LayerFault, LoadOptions, LoadReport
 from grownj_geo.layer import Layer
 from grownj_geo.loading import EditionFacts, import_layer
-from grownj_geo.store import Origin, Store
+from grownj_geo.store import Store
 from grownj_geo.units import geodesic_ft
 
 if TYPE_CHECKING:

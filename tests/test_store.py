@@ -14,11 +14,12 @@ from drawn import NEWARK, around, draw, site, stations
 
 from grownj_geo.atlas import load_atlas
 from grownj_geo.determine import determine
+from grownj_geo.edition import RECORD_FILE, Origin, edition_for
 from grownj_geo.errors import LayerError
 from grownj_geo.features import LayerFault, LoadReport
 from grownj_geo.layerfile import read_layer, write_layer
 from grownj_geo.manifest import load_manifests
-from grownj_geo.store import RECORD_FILE, MadeFrom, Origin, Store, edition_for, home_folder
+from grownj_geo.store import MadeFrom, Store, home_folder
 
 if TYPE_CHECKING:
     from pathlib import Path
