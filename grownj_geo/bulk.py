@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grownj_geo.bulkgroup import Channels, grouped
+from grownj_geo.bulkmeasure import some
 from grownj_geo.bulkobserve import Observations, observe
 from grownj_geo.bulkplan import Plan, key_of, plan_of
 from grownj_geo.evaluate import Evaluation
@@ -90,9 +91,9 @@ def bulk_leaves(
         sites,
         facts or {},
         given_placement=every.places.placement(),
-        coverages=dict(every.coverages),
-        distances=dict(every.distances),
-        land_shares=dict(every.land_shares),
+        coverages=every.coverages,
+        distances=every.distances,
+        land_shares=every.land_shares,
         lacking=every.lacking,
     )
 
@@ -118,13 +119,13 @@ class _Ranked(_Measured):
     """Leaves whose margins say which line they are the distance to: its rank among the lines that are near."""
 
     channels: Channels | None = None
-    _ranked: dict[str, Values] = field(default_factory=dict)
+    _coded: dict[str, Values] = field(default_factory=dict)
 
     def value(self, clause: Clause) -> Values:
         """Return the values of a leaf clause."""
-        found = self._ranked.get(clause.content)
+        found = self._coded.get(clause.content)
         if found is None:
-            found = self._ranked[clause.content] = self._with_ranks(clause, super().value(clause))
+            found = self._coded[clause.content] = self._with_ranks(clause, super().value(clause))
         return found
 
     def _with_ranks(self, clause: Clause, found: Values) -> Values:
@@ -151,9 +152,7 @@ class _Ranked(_Measured):
                 return None
 
 
-def _plan(
-    bound: BoundRulebook, atlas: Atlas, index: CellIndex | None, margin_limit_ft: float
-) -> tuple[Plan, float]:
+def _plan(bound: BoundRulebook, atlas: Atlas, index: CellIndex | None, margin_limit_ft: float) -> tuple[Plan, float]:
     if not 0 < margin_limit_ft <= MARGIN_LIMIT_FT:
         raise ValueError(
             f"The margin limit is {margin_limit_ft!r}; expected feet, more than 0 and at most {MARGIN_LIMIT_FT:,.0f}, "
@@ -165,15 +164,13 @@ def _plan(
     return plan, margin_limit_ft
 
 
-def _observed(
-    plan: Plan, sites: SiteTable, index: CellIndex | None, limit_ft: float
-) -> tuple[Ints, Observations]:
+def _observed(plan: Plan, sites: SiteTable, index: CellIndex | None, limit_ft: float) -> tuple[Ints, Observations]:
     """Return observations of the sites that differ, and for each site which of these are its own."""
     n = len(sites)
     if index is None:
         return np.arange(n), observe(plan, sites, limit_ft=limit_ft)
     position, rows = index.alike(sites)
-    return position, observe(plan, index.some(sites, rows), limit_ft=limit_ft, find=index.finder(plan))
+    return position, observe(plan, sites if len(rows) == n else some(sites, rows), limit_ft=limit_ft, index=index)
 
 
 # -- findings ------------------------------------------------------------------------------------------
@@ -219,16 +216,16 @@ class Findings:
 
     def outcome(self, category: str, *, row: int = ANSWER) -> NDArray[np.int8]:
         """Return a category's outcomes, shape (n,): a row of `outcomes` for every site."""
-        return self.outcomes[row, self.categories.index(category)][self.group]
+        return np.asarray(self.outcomes[row, self.categories.index(category)][self.group])
 
     def cause(self, category: str) -> NDArray[np.int32]:
         """Return the flags of `Cause` of a category, shape (n,)."""
-        return self.causes[self.categories.index(category)][self.group]
+        return np.asarray(self.causes[self.categories.index(category)][self.group])
 
     def margin_ft(self, category: str) -> Floats:
         """Return a category's margins, shape (n,): NaN where no line decides, the limit for all that are greater."""
         deciding = self._deciding[self.categories.index(category)]
-        result = (np.sign(deciding) * self.margin_limit_ft)[self.group]
+        result: Floats = (np.sign(deciding) * self.margin_limit_ft)[self.group]
         rows = np.flatnonzero(self._is_near(deciding)[self.group])
         if len(rows):
             which = deciding[self.group[rows]]
@@ -308,8 +305,8 @@ def evaluate_many(
             given_placement=part.places.placement(),
             coverages=part.coverages,
             distances=part.distances,
-            land_shares=dict(part.land_shares),
-            feature_cache=engine._feature_cache,
+            land_shares=part.land_shares,
+            feature_cache=engine._feature_cache,  # noqa: SLF001 - what stations come to, once for all
             lacking=part.lacking,
             channels=groups.channels.take(rows),
         )
@@ -358,4 +355,3 @@ def _fact_groups(facts: Facts, n: int) -> Ints:
         _, combined = np.unique(combined * max(len(numbers), 1) + one, return_inverse=True)
         combined = combined.ravel()
     return combined
-

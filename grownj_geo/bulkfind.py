@@ -16,7 +16,6 @@ from grownj_geo.place import municipalities_by_code
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from datetime import date
 
     from numpy.typing import NDArray
@@ -30,7 +29,9 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
 
 __all__ = [
+    "CLASS_SLACK_FT",
     "Finder",
+    "Index",
     "MunicipalLines",
     "MunicipalState",
     "TreeFinder",
@@ -43,8 +44,9 @@ __all__ = [
 
 _MOST_EDGES = 20_000
 _EDGE_FT = 1e-6
-# What a polygon may add to the distances of its first corner and still be of the class of its cell.
 CLASS_SLACK_FT = 800.0
+"""How large a polygon may be and still be of the class of its first corner's square."""
+
 _COARSE_FT, _FINE_FT = 4_096.0, 1_024.0
 
 
@@ -93,6 +95,16 @@ class Finder(Protocol):
 
     def municipal_tree(self) -> shapely.STRtree:
         """Return the lines of the municipalities."""
+
+
+class Index(Protocol):
+    """Knows what lies near places in some part of the world."""
+
+    def inside(self, xy: Floats) -> Flags:
+        """Return which places, shape (k, 2), it knows."""
+
+    def finder(self, plan: Plan, xy: Floats) -> Finder:
+        """Return what finds the lines near places that it knows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -296,9 +308,7 @@ def municipal_state(  # noqa: PLR0917 - arrays that belong together
     return MunicipalState(cover, beside[order], of[order], away[order], unsure)
 
 
-def distance_classes(
-    plan: Plan, asked: DistanceQuestion, centres: Floats, side: float, limit_ft: float
-) -> Ints:
+def distance_classes(plan: Plan, asked: DistanceQuestion, centres: Floats, side: float, limit_ft: float) -> Ints:
     """Return which squares lie alike to the radii of a question about polygons; -1 where a square lies across one.
 
     Parameters
@@ -338,7 +348,7 @@ def part_corners(geometries: NDArray[np.object_]) -> tuple[Floats, Ints]:
     return np.asarray(xy[starts_of(part)], dtype=np.float64), np.asarray(owner, dtype=np.int64)
 
 
-def line_distances_ft(tree: shapely.STRtree, geometries: Sequence[shapely.Geometry], reach_ft: float) -> Floats:
+def line_distances_ft(tree: shapely.STRtree, geometries: NDArray[np.object_], reach_ft: float) -> Floats:
     """Return how far polygons are from the nearest line of a tree, shape (n,); infinite beyond the reach."""
     away = np.full(len(geometries), np.inf)
     if len(tree) and len(geometries):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.bulkobserve import Observations
     from grownj_geo.bulkplace import Places
-    from grownj_geo.bulkplan import Plan
+    from grownj_geo.bulkplan import DistanceQuestion, Plan
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -62,7 +62,7 @@ class Channels:
     @cached_property
     def near(self) -> NDArray[np.bool_]:
         """Which lines are nearer than the limit, shape (channels, k)."""
-        return np.abs(self.feet) < self.limit_ft
+        return np.asarray(np.abs(self.feet) < self.limit_ft)
 
     def order(self) -> Ints:
         """Return the channels of each site, the nearest line first, shape (channels, k)."""
@@ -140,19 +140,23 @@ def grouped(plan: Plan, seen: Observations, facts: Ints | None, *, limit_ft: flo
             code = channel((question.key, radius, any_part), margin)
             code = code * 9 + 3 * values.outcomes[0] + values.outcomes[1] + 4
             marks.add(code * 16 + values.causes, 45 * 16)
-        for radius in question.shares:
-            shares = seen.land_shares[question.key, radius]
-            code = np.zeros(k, dtype=np.int64)
-            for share in shares:
-                code = code * _LEVELS + _level(share)
-            marks.add(code, _LEVELS**3)
-            for of_radius, least in question.share_limits:
-                if of_radius == radius:
-                    above = shares > least
-                    marks.add(4 * above[0] + 2 * above[1] + above[2].astype(np.int64), 8)
+        _mark_shares(marks, question, seen)
     channels = Channels(numbers, feet, limit_ft)
     _mark_order(marks, channels)
     return Groups(*marks.groups(), channels)
+
+
+def _mark_shares(marks: _Marks, asked: DistanceQuestion, seen: Observations) -> None:
+    for radius in asked.shares:
+        shares = seen.land_shares[asked.key, radius]
+        code = np.zeros(shares.shape[1], dtype=np.int64)
+        for share in shares:
+            code = code * _LEVELS + _level(share)
+        marks.add(code, _LEVELS**3)
+        for of_radius, least in asked.share_limits:
+            if of_radius == radius:
+                above = np.asarray(shares > least)
+                marks.add(4 * above[0] + 2 * above[1] + above[2].astype(np.int64), 8)
 
 
 def _level(share: Floats) -> Ints:
@@ -163,7 +167,7 @@ def _level(share: Floats) -> Ints:
 def _mark_order(marks: _Marks, channels: Channels) -> None:
     """Tell apart sites whose near lines come in another order: which of two decides may be another one then."""
     near = channels.near
-    counted = near.any(axis=1)
+    counted = [bool(line.any()) for line in near]
     for i in range(len(near)):
         for j in range(i + 1, len(near)):
             if counted[i] and counted[j]:

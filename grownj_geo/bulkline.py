@@ -26,7 +26,18 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Flags = NDArray[np.bool_]
 
-__all__ = ["UNSURE_FT", "Ground", "Nearest", "Source", "edges_of", "expanded", "ground_of", "line_tree", "nearest_edges", "starts_of"]
+__all__ = [
+    "UNSURE_FT",
+    "Ground",
+    "Nearest",
+    "Source",
+    "edges_of",
+    "expanded",
+    "ground_of",
+    "line_tree",
+    "nearest_edges",
+    "starts_of",
+]
 
 UNSURE_FT = 1e-3
 """A point this near to an edge may be on either side of it, for all that arrays of numbers can tell."""

@@ -212,9 +212,7 @@ def pair_reach_ft(layer: Layer, radii: Sequence[float], limit_ft: float) -> floa
     return (max(radii, default=0.0) + limit_ft + 2 * most + 1.0) * (1 + _PLANAR_ERROR)
 
 
-def station_pairs(
-    layer: Layer, sets: Sequence[Ints], sites: SiteTable, rows: Ints, features: Ints
-) -> Pairs:
+def station_pairs(layer: Layer, sets: Sequence[Ints], sites: SiteTable, rows: Ints, features: Ints) -> Pairs:
     """Return how far some sites are from some points, each pair once.
 
     Parameters
@@ -329,9 +327,7 @@ class _Reduced:
         return result
 
 
-def shares_of(
-    asked: DistanceQuestion, radius_ft: float, pairs: Pairs, sites: SiteTable, *, joined: bool
-) -> Floats:
+def shares_of(asked: DistanceQuestion, radius_ft: float, pairs: Pairs, sites: SiteTable, *, joined: bool) -> Floats:
     """Return least, computed and greatest share of each site within a radius of points, shape (3, n)."""
     n = len(sites)
     shares = np.zeros((3, n))

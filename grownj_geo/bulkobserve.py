@@ -37,14 +37,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grownj_geo.bulkfind import Finder
+    from grownj_geo.bulkfind import Finder, Index
     from grownj_geo.bulkplan import Plan
     from grownj_geo.layer import Layer
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
     Flags = NDArray[np.bool_]
-    ShareKey = tuple[Hashable, float]
 
 __all__ = ["Observations", "observe"]
 
@@ -69,7 +68,7 @@ class Observations:
     places: Places
     coverages: dict[Hashable, Coverage]
     distances: dict[Hashable, Distance]
-    land_shares: dict[ShareKey, Floats]
+    land_shares: dict[Hashable, Floats]
     lacking: dict[Hashable, Flags]
 
     def take(self, rows: Ints) -> Observations:
@@ -94,9 +93,7 @@ def _taken(values: Any, rows: Ints) -> Any:  # noqa: ANN401 - dataclasses of arr
     return type(values)(**{name: kept[id(array)] for name, array in arrays.items()})
 
 
-def observe(
-    plan: Plan, sites: SiteTable, *, limit_ft: float, find: Callable[[Floats], Finder] | None = None
-) -> Observations:
+def observe(plan: Plan, sites: SiteTable, *, limit_ft: float, index: Index | None = None) -> Observations:
     """Return everything that a plan asks about some sites.
 
     Parameters
@@ -107,27 +104,49 @@ def observe(
         The sites.
     limit_ft
         Feet up to which margins are exact.
-    find
-        Finds what lies near places, shape (k, 2); by trees where it is not given.
+    index
+        Knows what lies near places; trees find it where there is none.
     """
-    n = len(sites)
     plain = sites.placed & (sites.uncertainty_ft == 0)
-    groups = [np.flatnonzero(plain & sites.points), np.flatnonzero(plain & ~sites.points), np.flatnonzero(~plain)]
     lines = MunicipalLines.of(plan.atlas)
     found: list[tuple[Ints, Observations]] = []
-    for number, rows in enumerate(groups):
-        if not len(rows):
-            continue
-        part = sites if len(rows) == n else some(sites, rows)
-        if number == 2:  # noqa: PLR2004 - the third group
-            found.append((rows, _one_by_one(plan, part, limit_ft)))
-            continue
-        xy, owner = (part.xy, np.arange(len(rows))) if number == 0 else part_corners(part.geometries)
-        finder = TreeFinder(plan, lines, xy, limit_ft) if find is None else find(xy)
-        found.append((rows, _Observer(plan, part, lines, finder, starts_of(owner), limit_ft).observations()))
+    for rows in (np.flatnonzero(plain & sites.points), np.flatnonzero(plain & ~sites.points)):
+        if len(rows):
+            found += _of_one_kind(plan, sites, rows, lines, index, limit_ft)
+    rows = np.flatnonzero(~plain)
+    if len(rows):
+        found.append((rows, _one_by_one(plan, some(sites, rows), limit_ft)))
     result = found[0][1] if len(found) == 1 else _together(sites, found)
     # Without the polygons the codes are those that are stated, of all sites together.
     return result if lines is not None else replace(result, places=places_of(plan.atlas, sites, None, ()))
+
+
+def _of_one_kind(  # noqa: PLR0917 - what it works with, in order
+    plan: Plan, sites: SiteTable, rows: Ints, lines: MunicipalLines | None, index: Index | None, limit_ft: float
+) -> list[tuple[Ints, Observations]]:
+    """Return the observations of points, or of polygons: with the index those that it knows, with trees the others."""
+    part = sites if len(rows) == len(sites) else some(sites, rows)
+    points = bool(part.points.all())
+    xy, owner = (part.xy, np.arange(len(rows))) if points else part_corners(part.geometries)
+    starts = starts_of(owner)
+    known = np.zeros(len(rows), dtype=bool)
+    if index is not None:
+        known = np.logical_and.reduceat(index.inside(xy), starts)
+    found = []
+    for which in (True, False):
+        chosen = known if which else ~known
+        if not chosen.any():
+            continue
+        if chosen.all():
+            at, these = rows, part
+            places, first = xy, starts
+        else:
+            at, these = rows[chosen], some(part, np.flatnonzero(chosen))
+            kept = chosen[owner]
+            places, first = xy[kept], starts_of(owner[kept])
+        finder = index.finder(plan, places) if which and index else TreeFinder(plan, lines, places, limit_ft)
+        found.append((at, _Observer(plan, these, lines, finder, first, limit_ft).observations()))
+    return found
 
 
 def _together(sites: SiteTable, found: list[tuple[Ints, Observations]]) -> Observations:
@@ -164,7 +183,8 @@ def _one_by_one(plan: Plan, sites: SiteTable, limit_ft: float) -> Observations:
         lacking[asked.key] = np.zeros(len(sites), dtype=bool)
         if asked.lacking >= 0:
             lacking[asked.key] = measure_coverage(asked.layer, asked.lacking_features, sites).share_high > 0
-    distances, shares = {}, {}
+    distances: dict[Hashable, Distance] = {}
+    shares: dict[Hashable, Floats] = {}
     for question in plan.distances:
         distance = leaves.distance(question.where)
         if distance is None:
@@ -205,7 +225,7 @@ class _Observer:
                 self.plan, asked, states, self.sites, limit_ft=self.limit_ft
             )
         distances: dict[Hashable, Distance] = {}
-        shares: dict[ShareKey, Floats] = {}
+        shares: dict[Hashable, Floats] = {}
         self._to_points(distances, shares)
         self._to_polygons(distances, shares)
         return Observations(self.sites, self._places(), coverages, distances, shares, lacking)
@@ -246,7 +266,7 @@ class _Observer:
             state = MunicipalState(cover, none, none, np.zeros(0), unsure)
         return places_of(self.plan.atlas, self.sites, state, self.lines.codes)
 
-    def _to_points(self, distances: dict[Hashable, Distance], shares: dict[ShareKey, Floats]) -> None:
+    def _to_points(self, distances: dict[Hashable, Distance], shares: dict[Hashable, Floats]) -> None:
         """Observe the distances to layers of points, each layer's pairs once."""
         layers: dict[Layer, None] = dict.fromkeys(a.layer for a in self.plan.distances if a.layer.lonlat is not None)
         joined = _joined(self.plan)
@@ -268,7 +288,7 @@ class _Observer:
                 for radius in question.shares:
                     shares[question.key, radius] = shares_of(question, radius, pairs, self.sites, joined=joined)
 
-    def _to_polygons(self, distances: dict[Hashable, Distance], shares: dict[ShareKey, Floats]) -> None:
+    def _to_polygons(self, distances: dict[Hashable, Distance], shares: dict[Hashable, Floats]) -> None:
         """Observe the distances to layers of polygons: one site of each class, and those that stand alone."""
         for number, asked in enumerate(self.plan.distances):
             if asked.layer.lonlat is not None:
@@ -284,9 +304,8 @@ class _Observer:
             own = classes < 0
             own[first[first < len(classes)]] = True
             rows = np.flatnonzero(own)
-            number = np.cumsum(own) - 1
-            position = number.copy()
-            position[common] = number[first[classes[common]]]
+            position = np.cumsum(own) - 1
+            position[common] = position[first[classes[common]]]
             leaves = leaves_of(self.plan.bound, self.plan.atlas, some(self.sites, rows))
             found = leaves.distance(asked.where)
             if found is None:

@@ -39,7 +39,6 @@ class _Runs:
         count = self.count[rows]
         return expanded(self.first[rows], count)[1], _Runs(np.cumsum(count) - count, count)
 
-
     def followed(self, other: _Runs, shift: int) -> _Runs:
         """Return the runs with others after them, whose values come after as many."""
         return _Runs(np.r_[self.first, other.first + shift], np.r_[self.count, other.count])

@@ -22,7 +22,16 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Column = NDArray[np.int32]
 
-__all__ = ["CELL", "Grid", "Items", "MunicipalItems", "build_classes", "build_ground", "build_municipal", "build_stations"]
+__all__ = [
+    "CELL",
+    "Grid",
+    "Items",
+    "MunicipalItems",
+    "build_classes",
+    "build_ground",
+    "build_municipal",
+    "build_stations",
+]
 
 CELL = 256.0
 """Side of the smallest squares, in US survey feet."""
@@ -78,7 +87,8 @@ class Grid:
 
     def centres(self, columns: Ints, rows: Ints, size: int) -> tuple[Floats, Floats]:
         """Return the centres of squares of `size` cells a side, by their column and row among these."""
-        return self.x0 + (columns + 0.5) * (CELL * size), self.y0 + (rows + 0.5) * (CELL * size)
+        side = CELL * size
+        return np.asarray(self.x0 + (columns + 0.5) * side), np.asarray(self.y0 + (rows + 0.5) * side)
 
     def spread(self, values: NDArray[np.generic], size: int) -> NDArray[np.generic]:
         """Return values of squares of `size` cells a side as values of all cells."""

@@ -11,26 +11,25 @@ import json
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import shapely
 
-from grownj_geo.bulkfind import MunicipalLines, MunicipalState, TreeFinder, municipal_state
-from grownj_geo.bulkline import line_tree, nearest_edges
-from grownj_geo.bulkmeasure import GroundState, some
+from grownj_geo.bulkfind import CLASS_SLACK_FT, MunicipalLines
+from grownj_geo.bulkline import line_tree
 from grownj_geo.bulkplan import plan_of
 from grownj_geo.cellbuild import (
     CELL,
     Grid,
     Items,
-    MunicipalItems,
     build_classes,
     build_ground,
     build_municipal,
     build_stations,
 )
 from grownj_geo.cellfile import read_arrays, write_arrays
+from grownj_geo.cellfind import CellFinder
 from grownj_geo.features import LayerFault
 from grownj_geo.observe import MARGIN_LIMIT_FT
 from grownj_geo.units import FT_PER_FTUS
@@ -41,7 +40,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from grownj_geo.bulkfind import Finder
     from grownj_geo.bulkplan import Plan
     from grownj_geo.determine import Engine
     from grownj_geo.layer import Layer
@@ -234,8 +232,8 @@ class CellIndex:
             str(header["fingerprint"]),
             float(header["margin_limit_ft"]),
             Grid(**header["grid"]),
-            arrays.pop("cells"),  # type: ignore[arg-type]
-            arrays.pop("table"),  # type: ignore[arg-type]
+            arrays.pop("cells"),
+            arrays.pop("table"),
             int(header["plain"]),
             tuple(header["columns"]),
             arrays,
@@ -323,7 +321,7 @@ class CellIndex:
             key[known] = (key[known] * len(codes) + said[known]) * 2 + by_pin[known]
         return key
 
-    def _combination(self, xy: Floats) -> Ints:
+    def combination(self, xy: Floats) -> Ints:
         """Return the combination of each place's cell; -1 outside the grid."""
         inside = self._grid.inside(xy)
         if inside.all():
@@ -333,7 +331,7 @@ class CellIndex:
         return found
 
     def _key_of(self, xy: Floats) -> Ints:
-        found = self._combination(xy)
+        found = self.combination(xy)
         return np.where(found < self._plain, found, -1)
 
     def _key_of_boxes(self, boxes: Floats) -> Ints:
@@ -342,9 +340,11 @@ class CellIndex:
         same = np.logical_and.reduce([corner == corners[0] for corner in corners]) & (corners[0] >= 0)
         low, high = (self._places_of(boxes[:, i : i + 2]) for i in (0, 2))
         across = self.cells_across(boxes)
+        # The squares know how far places are; the farthest part of a large site may be farther.
+        same &= np.hypot(*(boxes[:, 2:] - boxes[:, :2]).T) * FT_PER_FTUS <= CLASS_SLACK_FT
         found = np.where(same, corners[0], -1)
         for i in np.flatnonzero(same & (across > 1)).tolist():
-            c0, r0, c1, r1 = *low[i].astype(int), *high[i].astype(int)
+            (c0, r0), (c1, r1) = low[i].astype(int).tolist(), high[i].astype(int).tolist()
             inner = self._cells.reshape(self._grid.rows, self._grid.columns)[r0 : r1 + 1, c0 : c1 + 1]
             if (inner != found[i]).any():
                 found[i] = -1
@@ -358,20 +358,13 @@ class CellIndex:
         """Return how many cells farther the far side of each box is than its near side, shape (n,)."""
         return np.asarray((self._places_of(boxes[:, 2:]) - self._places_of(boxes[:, :2])).max(axis=1))
 
-    def some(self, sites: SiteTable, rows: Ints) -> SiteTable:
-        """Return some of the sites."""
-        return sites if len(rows) == len(sites) else some(sites, rows)
+    def inside(self, xy: Floats) -> NDArray[np.bool_]:
+        """Return which places, shape (k, 2), lie in the squares of the index."""
+        return self._grid.inside(xy)
 
-    def finder(self, plan: Plan) -> Callable[[Floats], Finder]:
-        """Return what finds the lines near places with the index; with trees for places outside its squares."""
-        lines = MunicipalLines.of(plan.atlas)
-
-        def find(xy: Floats) -> Finder:
-            if len(xy) and self._grid.inside(xy).all():
-                return _CellFinder(self, plan, xy)
-            return TreeFinder(plan, lines, xy, self.margin_limit_ft)
-
-        return find
+    def finder(self, plan: Plan, xy: Floats) -> CellFinder:
+        """Return what finds the lines near places, all of which lie in the squares of the index."""
+        return CellFinder(self, plan, xy)
 
     def items(self, name: str) -> Items:
         """Return the items of a column."""
@@ -384,11 +377,8 @@ class CellIndex:
 
     def column(self, name: str, combinations: Ints) -> NDArray[np.int32]:
         """Return the entries of a column for some combinations."""
-        return self._table[self._names.index(name)][combinations]
-
-    def has(self, name: str) -> bool:
-        """Return whether there is such a column."""
-        return name in self._names
+        found: NDArray[np.int32] = self._table[self._names.index(name)][combinations]
+        return found
 
     @cached_property
     def trees(self) -> dict[str, shapely.STRtree]:
@@ -406,8 +396,8 @@ class CellIndex:
 def _stale(found: str, wanted: str) -> LayerFault:
     return LayerFault(
         "stale_index",
-        f"The index is of {found[:12]}, and {wanted[:12]} was asked for: the layers, the day, the readings or the rules "
-        "are others. Build it again.",
+        f"The index is of {found[:12]}, and {wanted[:12]} was asked for: the layers, the day, the readings or the "
+        "rules are others. Build it again.",
     )
 
 
@@ -432,102 +422,15 @@ def _combined(columns: list[NDArray[np.int32]]) -> tuple[NDArray[np.int32], NDAr
     order = np.argsort(mixed)
     begins = np.r_[True, mixed[order[1:]] != mixed[order[:-1]]]
     first = order[begins]
-    cells = np.empty(len(mixed), dtype=np.int32)
+    cells: NDArray[Any] = np.empty(len(mixed), dtype=np.int32)
     cells[order] = np.cumsum(begins) - 1
     table = np.stack([column[first] for column in columns])
-    for entries, column in zip(table, columns, strict=True):
-        if not np.array_equal(entries[cells], column):
-            raise AssertionError("two combinations of entries have one number")
+    if not all(np.array_equal(entries[cells], column) for entries, column in zip(table, columns, strict=True)):
+        # Two combinations fell together, as one time in millions they may: all entries compared, slowly.
+        table, cells = np.unique(np.stack(columns), axis=1, return_inverse=True)
+        cells = cells.ravel().astype(np.int32)
     is_open = (table >= 0).any(axis=0)
     order = np.argsort(is_open, kind="stable")
     place = np.empty(len(order), dtype=np.int32)
     place[order] = np.arange(len(order), dtype=np.int32)
     return place[cells], np.ascontiguousarray(table[:, order]), int((~is_open).sum())
-
-
-class _CellFinder:
-    """Finds what lies near places that are all in the squares of an index."""
-
-    def __init__(self, index: CellIndex, plan: Plan, xy: Floats) -> None:
-        self.index, self.plan, self.xy = index, plan, xy
-        self.combination = index._combination(xy)  # noqa: SLF001 - one module
-
-    def _entries(self, name: str) -> Ints:
-        return self.index.column(name, self.combination).astype(np.int64)
-
-    def ground(self, number: int) -> GroundState:
-        """Return how the places lie to one of the plan's grounds."""
-        name, k = f"ground{number}", len(self.xy)
-        entries = self._entries(name)
-        inside, away, unsure = entries == -2, np.full(k, np.inf), np.zeros(k, dtype=bool)  # noqa: PLR2004 - in it
-        rows = np.flatnonzero(entries >= 0)
-        if len(rows):
-            items, item = self.index.items(name), entries[rows]
-            edges = np.asarray(self.index.array(f"{name}.edges"), dtype=np.float64)
-            found = nearest_edges(
-                self.xy[rows], edges, items.members, items.first[item], items.count[item].astype(np.int64)
-            )
-            away[rows], inside[rows], unsure[rows] = found.distance * FT_PER_FTUS, found.inside, found.unsure
-        return GroundState(inside, away, unsure)
-
-    def municipal(self) -> MunicipalState:
-        """Return how the places lie to the municipalities."""
-        index, entries = self.index, self._entries("municipal")
-        cover = np.where(entries <= -2, -2 - entries, -1)  # noqa: PLR2004 - as the column says it
-        rows = np.flatnonzero(entries >= 0)
-        groups = np.asarray(index.array("municipal.groups"), dtype=np.int64)[entries[rows]]
-        cover[rows] = groups[:, 2]
-        counts = groups[:, 1]
-        beside = np.repeat(rows, counts)
-        within = np.arange(len(beside)) - np.repeat(np.cumsum(counts) - counts, counts)
-        at = np.repeat(groups[:, 0], counts) + within
-        items = index.items("municipal")
-        of = np.asarray(index.array("municipal.owner"), dtype=np.int64)[at]
-        lines = MunicipalLines.of(self.plan.atlas)
-        if lines is None:
-            raise AssertionError("no municipalities")
-        return municipal_state(
-            lines.accuracy_ft,
-            self.xy,
-            np.asarray(index.array("municipal.edges"), dtype=np.float64),
-            (items.members, items.first[at], items.count[at].astype(np.int64)),
-            beside,
-            of,
-            cover,
-            None,
-        )
-
-    def stations(self, layer: Layer, reach_ft: float) -> tuple[Ints, Ints]:
-        """Return places and features of a layer of points that may be within reach, in order of the places."""
-        del reach_ft  # the index was built with it
-        name = f"points.{layer.id}"
-        entries = self._entries(name)
-        rows = np.flatnonzero(entries >= 0)
-        items, item = self.index.items(name), entries[rows]
-        counts = items.count[item].astype(np.int64)
-        places = np.repeat(rows, counts)
-        at = np.repeat(items.first[item] - (np.cumsum(counts) - counts), counts) + np.arange(len(places))
-        return places, items.members[at].astype(np.int64)
-
-    def distance_class(self, number: int) -> Ints:
-        """Return for one of the plan's distances to polygons which places are alike; -1 for those that stand alone."""
-        entries = self._entries(f"distance{number}")
-        return np.where(entries >= 0, -1, -1 - entries)
-
-    def open_boxes(self, name: str, boxes: Floats) -> NDArray[np.bool_]:
-        """Return which boxes a line of a column may come near: those of more than four cells, or with an open one."""
-        index = self.index
-        wide = index.cells_across(boxes) > 1
-        for i in (0, 2):
-            for j in (1, 3):
-                found = index._combination(boxes[:, [i, j]])  # noqa: SLF001 - one module
-                wide |= (found < 0) | (index.column(name, found) >= 0)
-        return wide
-
-    def line_tree(self, number: int) -> shapely.STRtree:
-        """Return the lines of one of the plan's grounds."""
-        return self.index.tree(f"ground{number}")
-
-    def municipal_tree(self) -> shapely.STRtree:
-        """Return the lines of the municipalities."""
-        return self.index.tree("municipal")

@@ -160,7 +160,7 @@ def parcels(n: int, *, seed: int = SEED) -> list[shapely.Geometry]:
         if number % 7 == 0:
             lot = lot.difference(shapely.buffer(middle, min(wide, deep) / 5))
         elif number % 5 == 0:
-            lot = shapely.union_all([lot, shapely.transform(lot, lambda xy, s=3 * wide: xy + [s, 40.0])])
+            lot = shapely.union_all([lot, shapely.transform(lot, lambda xy, s=3 * wide: xy + np.array([s, 40.0]))])
         elif number % 3 == 0:
             lot = shapely.transform(lot, lambda xy, p=middle: _turned(xy, p))
         found.append(lot)
