@@ -18,6 +18,7 @@ import shapely
 
 from grownj_geo.bulkfind import CLASS_SLACK_FT, MunicipalLines
 from grownj_geo.bulkline import line_tree
+from grownj_geo.bulkmeasure import table_of
 from grownj_geo.bulkplan import plan_of
 from grownj_geo.cellbuild import (
     CELL,
@@ -32,6 +33,7 @@ from grownj_geo.cellfile import read_arrays, write_arrays
 from grownj_geo.cellfind import CellFinder
 from grownj_geo.features import LayerFault
 from grownj_geo.observe import MARGIN_LIMIT_FT
+from grownj_geo.place import PlacementKind, place_sites
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
@@ -357,6 +359,50 @@ class CellIndex:
     def cells_across(self, boxes: Floats) -> Floats:
         """Return how many cells farther the far side of each box is than its near side, shape (n,)."""
         return np.asarray((self._places_of(boxes[:, 2:]) - self._places_of(boxes[:, :2])).max(axis=1))
+
+    def municipalities(self, engine: Engine, sites: SiteTable) -> tuple[tuple[str, ...], Ints]:
+        """Return which municipality covers each of some points, and nothing else.
+
+        Parameters
+        ----------
+        engine
+            The rulebook on its atlas that the index was built for.
+        sites
+            Points, shape (n,); their own uncertainty and what a parcel number says are left aside.
+
+        Returns
+        -------
+        tuple
+            The municipal codes, and each point's position among them, shape (n,): -1 where none covers it. A point
+            on a shared line has the lower code, as everywhere.
+
+        Raises
+        ------
+        LayerFault
+            ``stale_index`` if the index is of something else.
+        ValueError
+            If a site is no point.
+        """
+        if not sites.points.all():
+            raise ValueError("A site is no point; expected points only. Use evaluate_many for polygons.")
+        plan = plan_of(engine.bound, engine.atlas)
+        self.check(plan, self.margin_limit_ft)
+        lines = MunicipalLines.of(engine.atlas)
+        if lines is None:
+            raise AssertionError("an index without municipalities")
+        combination = self.combination(sites.xy)
+        entries = self.column("municipal", combination).astype(np.int64)
+        cover = np.where(entries <= -2, -2 - entries, -1)  # noqa: PLR2004 - as the column says it
+        outside = combination < 0
+        rows = np.flatnonzero((entries >= 0) & ~outside)
+        state = CellFinder(self, plan, sites.xy[rows]).municipal()
+        cover[rows] = state.cover
+        again = np.concatenate([rows[state.unsure], np.flatnonzero(outside)])
+        if len(again):
+            place = place_sites(engine.atlas, table_of(sites.geometries[again]))
+            covered = [kind not in {PlacementKind.OFFSHORE, PlacementKind.OUTSIDE} for kind in place.kinds]
+            cover[again] = np.where(covered, place.candidates[place.starts], -1)
+        return lines.codes, cover
 
     def inside(self, xy: Floats) -> NDArray[np.bool_]:
         """Return which places, shape (k, 2), lie in the squares of the index."""
