@@ -2,33 +2,49 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from grownj_geo.bulk import evaluate_many
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.place import PlacementKind
 from grownj_geo.values import ANSWER, LEANING, STRICT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from grownj_geo.bulk import Findings
+    from grownj_geo.cells import CellIndex
     from grownj_geo.determine import Engine
     from grownj_geo.leaves import Leaves
+    from grownj_geo.observe import SiteTable
     from grownj_geo.rulebook import Tier
+    from grownj_geo.site import FactValue
 
-__all__ = ["AnswerColumn", "Answers", "answer_columns", "answers_of", "columns_of"]
+__all__ = [
+    "AnswerColumn",
+    "Answers",
+    "ManyAnswers",
+    "answer_columns",
+    "answers_many",
+    "answers_of",
+    "atlas_mark",
+    "columns_of",
+    "rulebook_mark",
+]
 
 Detail = Literal["brief", "full"]
 
 MARGIN_LIMIT_FT = 500.0
 """Margins are exact up to here; beyond, only that they are wider is said."""
 
-_NEAR = int(Cause.NEAR_LINE)
+_NEAR_WORD = Cause.NEAR_LINE.name.lower() if Cause.NEAR_LINE.name else ""
 _WORDS = np.array([Outcome.NO.value, Outcome.UNDETERMINED.value, Outcome.YES.value], dtype=object)
 _LEANS = np.array([Outcome.NO.value, None, Outcome.YES.value], dtype=object)
 
@@ -85,7 +101,7 @@ def answers_of(engine: Engine, leaves: Leaves) -> Answers:
         Computes the clauses that look at the world, for n sites.
     """
     run = Evaluation(engine.bound, leaves, keep=False)
-    categories = tuple(c.id for c in engine.rulebook.categories if c.kind != "ground")
+    categories = tuple(_asked(engine))
     n = leaves.n
     outcomes = np.empty((3, len(categories), n), dtype=np.int8)
     margins = np.full((len(categories), n), np.nan)
@@ -96,8 +112,132 @@ def answers_of(engine: Engine, leaves: Leaves) -> Answers:
         causes[row] = values.causes
         if values.margin_ft is not None:
             margins[row] = values.margin_ft
-    floors, ceilings = _tiers(run, _lines(engine), n)
+    floors, ceilings = _tiers(lambda category: run.category(category).outcomes, _lines(engine), n)
     return Answers(categories, outcomes, margins, causes, floors, ceilings)
+
+
+@dataclass(frozen=True, eq=False)
+class ManyAnswers:
+    """The answers of n sites, held once for all that are alike.
+
+    Attributes
+    ----------
+    engine
+        The rulebook with its day and readings.
+    found
+        Which sites are alike, and their margins.
+    alike
+        Columns in full detail, one value for each group of sites that are alike; margins are not in them.
+    """
+
+    engine: Engine
+    found: Findings
+    alike: dict[str, NDArray[np.object_]]
+
+    @property
+    def outside(self) -> NDArray[np.bool_]:
+        """Which sites lie outside New Jersey: their answers mean nothing. Shape (n,)."""
+        return self._outside[self.found.group]
+
+    @property
+    def _outside(self) -> NDArray[np.bool_]:
+        return np.asarray(self.alike["placement"] == PlacementKind.OUTSIDE.value)
+
+    def columns(self, detail: Detail = "brief") -> dict[str, NDArray[np.object_]]:
+        """Return the columns of `answer_columns`, n values each."""
+        group = self.found.group
+        every = {column.name: self.alike[column.name][group] for column in answer_columns(self.engine, detail)}
+        if detail == "full":
+            for category in _asked(self.engine):
+                every[f"{category}_margin_ft"] = _margin_words(self.found.margin_ft(category))
+        return every
+
+    def tally(self) -> dict[str, Any]:
+        """Return how many sites inside New Jersey came out how, in values that JSON has."""
+        sites = np.bincount(self.found.group, minlength=len(self._outside))
+        sites[self._outside] = 0
+        outcomes = {category: _counted(self.alike[category], sites) for category in _asked(self.engine)}
+        causes: Counter[str] = Counter()
+        near = np.zeros(len(sites), dtype=bool)
+        for category in _asked(self.engine):
+            told = self.alike[f"{category}_causes"]
+            for words, count in _counted(told, sites).items():
+                causes.update(dict.fromkeys(words.split("; "), count))
+            near |= np.array([_NEAR_WORD in (words or "").split("; ") for words in told], dtype=bool)
+        tiers: Counter[str] = Counter()
+        if "base_floor" in self.alike:
+            pairs = zip(self.alike["base_floor"], self.alike["base_ceiling"], strict=True)
+            tiers = _counted(
+                np.array([f"{floor or 0}-{ceiling or 0}" for floor, ceiling in pairs], dtype=object), sites
+            )
+        return {
+            "outcomes": outcomes,
+            "placements": _counted(self.alike["placement"], sites),
+            "near_line": int(sites[near].sum()),
+            "causes": causes,
+            "tiers": tiers,
+        }
+
+
+def _counted(values: NDArray[np.object_], sites: NDArray[np.int64]) -> Counter[str]:
+    """Count values with how many sites have each; nothing is not counted."""
+    total: Counter[str] = Counter()
+    for value, count in zip(values, sites.tolist(), strict=True):
+        if value is not None and count:
+            total[value] += count
+    return total
+
+
+def _asked(engine: Engine) -> list[str]:
+    return [category.id for category in engine.rulebook.categories if category.kind != "ground"]
+
+
+def answers_many(
+    engine: Engine,
+    sites: SiteTable,
+    facts: Mapping[str, Sequence[FactValue | None]],
+    *,
+    index: CellIndex | None = None,
+) -> ManyAnswers:
+    """Answer for many sites, once for all that are alike: what `columns_of` says of each by itself.
+
+    Parameters
+    ----------
+    engine
+        The rulebook with its day and readings.
+    sites
+        The sites.
+    facts
+        Stated facts by name: one value for each site, None where it was not stated.
+    index
+        A cell index of the same atlas and rulebook.
+    """
+    found = evaluate_many(engine, sites, facts, index=index, margin_limit_ft=MARGIN_LIMIT_FT)
+    alike: dict[str, NDArray[np.object_]] = {
+        column.name: np.full(len(found.first), None, dtype=object) for column in answer_columns(engine, "full")
+    }
+    points = sites.points[found.first]
+    groups = [rows for rows in (np.flatnonzero(points), np.flatnonzero(~points)) if len(rows)]
+    for rows, leaves in zip(groups, found.leaves, strict=True):
+        for name, values in columns_of(engine, leaves, _of_groups(engine, found, rows), "full").items():
+            alike[name][rows] = values
+    return ManyAnswers(engine, found, alike)
+
+
+def _of_groups(engine: Engine, found: Findings, rows: NDArray[np.int64]) -> Answers:
+    """Return the answers of some groups of sites that are alike, without margins."""
+    at = {category: number for number, category in enumerate(found.categories)}
+    categories = tuple(_asked(engine))
+    wanted = [at[category] for category in categories]
+    floors, ceilings = _tiers(lambda category: found.outcomes[:, at[category], rows], _lines(engine), len(rows))
+    return Answers(
+        categories,
+        found.outcomes[:, wanted][:, :, rows],
+        np.full((len(categories), len(rows)), np.nan),
+        found.causes[wanted][:, rows],
+        floors,
+        ceilings,
+    )
 
 
 def _lines(engine: Engine) -> list[Tier]:
@@ -105,12 +245,14 @@ def _lines(engine: Engine) -> list[Tier]:
     return [tier for tier in sorted(engine.rulebook.tiers, key=lambda t: -t.dollars) if not tier.project]
 
 
-def _tiers(run: Evaluation, lines: Sequence[Tier], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _tiers(
+    outcomes: Callable[[str], NDArray[np.int8]], lines: Sequence[Tier], n: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     found = np.full((2, 2, n), -1, dtype=np.int64)
     for side, row in enumerate((ANSWER, STRICT)):
         # From the lowest line up, so that the highest that fits is what stays.
         for position in range(len(lines) - 1, -1, -1):
-            answer = run.category(lines[position].category).outcomes[row]
+            answer = outcomes(lines[position].category)[row]
             found[0, side, answer == 1] = position
             found[1, side, answer != -1] = position
     return found[0], found[1]

@@ -15,18 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from grownj_geo.answers import AnswerColumn, answer_columns, answers_of, atlas_mark, columns_of, rulebook_mark
+from grownj_geo.answers import MARGIN_LIMIT_FT, AnswerColumn, answer_columns, answers_many, atlas_mark, rulebook_mark
 from grownj_geo.atlas import load_atlas
+from grownj_geo.cells import CellIndex, index_fingerprint
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.features import LayerFault
-from grownj_geo.leaves import Leaves
-from grownj_geo.logic import Cause
 from grownj_geo.observe import SiteTable
-from grownj_geo.place import PlacementKind
 from grownj_geo.recordlines import records_file
 from grownj_geo.rows_block import OutColumn
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.siterows import TableOptions, open_table
+from grownj_geo.store import home_folder
 from grownj_geo.tableout import open_writer
 
 if TYPE_CHECKING:
@@ -40,13 +39,15 @@ if TYPE_CHECKING:
     Answered = Iterator[tuple["RowBlock", "_Done"]]
     from grownj_geo.rows_block import RowBlock
 
-__all__ = ["BatchOptions", "BatchSummary", "Question", "answer_block", "answer_sites", "batch_columns", "run_batch"]
+__all__ = ["BatchOptions", "BatchSummary", "Question", "answer_block", "batch_columns", "run_batch"]
 
 BLOCK_ROWS = 20_000
 OUTSIDE = "outside New Jersey: no municipality is within 1,000 ft"
 
 _PREFIX = "grownj_"
-_NEAR = int(Cause.NEAR_LINE)
+_WORTH_AN_INDEX = 200_000
+"""Rows from which on building a cell index costs less than it saves."""
+_BYTES_PER_ROW = 60
 _WAITING = 2
 """Blocks that wait for each process, so that none is idle and memory stays bounded."""
 
@@ -103,6 +104,9 @@ class BatchOptions:
         Go on after the blocks that an earlier run wrote whole.
     strict
         Stop at the first row that cannot be read or lies outside New Jersey.
+    index
+        Use a cell index, which changes no answer: ``"auto"`` takes one that is there and builds one for a large table,
+        ``"build"`` builds it, ``"no"`` goes without.
     """
 
     table: TableOptions = field(default_factory=TableOptions)
@@ -110,6 +114,7 @@ class BatchOptions:
     workers: int = 1
     resume: bool = False
     strict: bool = False
+    index: Literal["auto", "build", "no"] = "auto"
 
 
 class BatchSummary(BaseModel):
@@ -186,48 +191,16 @@ def batch_columns(engine: Engine, header: Sequence[str], detail: Literal["brief"
     return tuple(AnswerColumn(f"{_PREFIX}{c.name}", c.type, c.meaning) if c.name in taken else c for c in own)
 
 
-def answer_sites(
-    engine: Engine, table: SiteTable, facts: Mapping[str, Sequence[Any]], detail: Literal["brief", "full"]
-) -> tuple[dict[str, NDArray[np.object_]], NDArray[np.bool_], dict[str, Any]]:
-    """Answer for a table of sites.
-
-    Returns
-    -------
-    tuple
-        The columns; which sites lie outside New Jersey, whose answers mean nothing; and the counts of the others.
-    """
-    leaves = Leaves(engine.bound, engine.atlas, table, dict(facts))
-    outside = np.array([kind is PlacementKind.OUTSIDE for kind in leaves.placement.kinds], dtype=bool)
-    answers = answers_of(engine, leaves)
-    columns = columns_of(engine, leaves, answers, detail)
-    inside = ~outside
-    near = (answers.outcomes[0][:, inside] == 0) & (answers.causes[:, inside] & _NEAR != 0)
-    flags, counts = np.unique(answers.causes[:, inside], return_counts=True)
-    causes: Counter[str] = Counter()
-    for flag, count in zip(flags, counts, strict=True):
-        causes.update(dict.fromkeys(Cause(int(flag)).words, int(count)))
-    tally: dict[str, Any] = {
-        "outcomes": {c: Counter(map(str, columns[c][inside])) for c in answers.categories},
-        "placements": Counter(map(str, columns["placement"][inside])),
-        "near_line": int(near.any(axis=0).sum()),
-        "causes": causes,
-        "tiers": _tier_counts(columns, inside),
-    }
-    return columns, outside, tally
-
-
-def _tier_counts(columns: Mapping[str, NDArray[np.object_]], inside: NDArray[np.bool_]) -> Counter[str]:
-    if "base_floor" not in columns:
-        return Counter()
-    pairs = zip(columns["base_floor"][inside], columns["base_ceiling"][inside], strict=True)
-    return Counter(f"{floor or 0}-{ceiling or 0}" for floor, ceiling in pairs)
-
-
 def answer_block(
-    engine: Engine, block: RowBlock, names: Sequence[str], detail: Literal["brief", "full"]
+    engine: Engine,
+    block: RowBlock,
+    names: Sequence[str],
+    detail: Literal["brief", "full"],
+    *,
+    index: CellIndex | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Answer for a block of rows; return the added columns, under the given names, and the counts."""
-    return _joined(block, _done(engine, _task(block), detail), names)
+    return _joined(block, _done(engine, _task(block), detail, index), names)
 
 
 def run_batch(
@@ -286,7 +259,7 @@ def run_batch(
             key=marks,
             resume=options.resume,
         ) as writer,
-        _answering(question, engine, options.workers) as answer,
+        _answering(question, engine, options.workers, _index(engine, source, reader.rows, options.index)) as answer,
         records_file(evidence, engine, writer.tallies) as records,
     ):
         resumed = writer.rows
@@ -302,6 +275,22 @@ def run_batch(
         told = (*reader.changes, *writer.finish())
         records.finish()
     return _summary(question, engine, source, target, tallies, rows, resumed, time.monotonic() - started, told)
+
+
+def _index(engine: Engine, source: Path, rows: int | None, wanted: Literal["auto", "build", "no"]) -> Path | None:
+    """Return the file of a cell index of the atlas and the rulebook, built where that is worth it."""
+    if wanted == "no":
+        return None
+    fingerprint = index_fingerprint(engine)
+    path = home_folder() / "cells" / f"{fingerprint[:16]}.cells"
+    try:
+        CellIndex.load(path, fingerprint=fingerprint)
+    except LayerFault as error:
+        many = rows if rows is not None else source.stat().st_size // _BYTES_PER_ROW
+        if wanted != "build" and (error.fault != "no_index" or many < _WORTH_AN_INDEX):
+            return None
+        CellIndex.build(engine, margin_limit_ft=MARGIN_LIMIT_FT).save(path)
+    return path
 
 
 def _stamp(source: Path) -> str:
@@ -342,18 +331,22 @@ def _task(block: RowBlock) -> _Task:
     return _Task(some, {name: [values[i] for i in good] for name, values in block.facts.items()})
 
 
-def _done(engine: Engine, task: _Task, detail: Literal["brief", "full"]) -> _Done:
-    return _Done(*answer_sites(engine, task.table, task.facts, detail))
+def _done(engine: Engine, task: _Task, detail: Literal["brief", "full"], index: CellIndex | None) -> _Done:
+    answers = answers_many(engine, task.table, task.facts, index=index)
+    return _Done(answers.columns(detail), answers.outside, answers.tally())
 
 
 @contextmanager
-def _answering(question: Question, engine: Engine, workers: int) -> Iterator[Callable[[Iterable[RowBlock]], Answered]]:
+def _answering(
+    question: Question, engine: Engine, workers: int, index: Path | None
+) -> Iterator[Callable[[Iterable[RowBlock]], Answered]]:
     """Give what answers for blocks, in their order: this process, or several others."""
     if workers == 1:
-        yield lambda blocks: ((block, _done(engine, _task(block), question.detail)) for block in blocks)
+        cells = None if index is None else CellIndex.load(index)
+        yield lambda blocks: ((block, _done(engine, _task(block), question.detail, cells)) for block in blocks)
         return
     # Spawned, not forked: the same on every platform, and no lock of a library is copied half-way.
-    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin, initargs=(question,))
+    pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_begin, initargs=(question, index))
     try:
         yield lambda blocks: _in_order(pool, blocks, workers * _WAITING)
     finally:
@@ -379,17 +372,17 @@ def _in_order(pool: ProcessPoolExecutor, blocks: Iterable[RowBlock], most: int) 
         ) from error
 
 
-_own: list[tuple[Engine, Question]] = []
+_own: list[tuple[Engine, Question, CellIndex | None]] = []
 
 
-def _begin(question: Question) -> None:
+def _begin(question: Question, index: Path | None) -> None:
     """Make a worker ready: one engine for all its blocks."""
-    _own.append((question.engine(), question))
+    _own.append((question.engine(), question, None if index is None else CellIndex.load(index)))
 
 
 def _work(task: _Task) -> _Done:
-    engine, question = _own[-1]
-    return _done(engine, task, question.detail)
+    engine, question, index = _own[-1]
+    return _done(engine, task, question.detail, index)
 
 
 # -- rows and counts ----------------------------------------------------------------------------------

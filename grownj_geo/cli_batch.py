@@ -81,6 +81,9 @@ def batch(
         Path | None, option("--evidence", metavar="FILE", words="Whole records too, a line each.")
     ] = None,
     summary: Annotated[Path | None, option("--summary", metavar="FILE", words="The closing summary as JSON.")] = None,
+    index: Annotated[
+        str, option("--index", metavar="auto|build|no", words="A cell index: faster, the same answers.")
+    ] = "auto",
     dictionary: Annotated[bool, option("--dictionary", words="Say what each column means, and stop.")] = False,
     json: Annotated[bool, option("--json", words="Print the summary as JSON.")] = False,
 ) -> None:
@@ -116,7 +119,10 @@ def batch(
         lot=lot, qualifier=qualifier, wkt=wkt, uncertainty=uncertainty, uncertainty_ft=uncertainty_ft, sheet=sheet,
         sublayer=sublayer, encoding=encoding, delimiter=delimiter,
     )  # fmt: skip
-    options = BatchOptions(table, block_rows, workers, resume, strict)
+    if index not in {"auto", "build", "no"}:
+        fail(f"--index was read as {index!r}; expected auto, build or no.")
+    wanted: Literal["auto", "build", "no"] = "build" if index == "build" else "no" if index == "no" else "auto"
+    options = BatchOptions(table, block_rows, workers, resume, strict, wanted)
     with refusals(), _progress(hidden=json) as progress:
         found = run_batch(source, output, question, options=options, evidence=evidence, progress=progress)
     if summary is not None:

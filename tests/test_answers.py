@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import pytest
 import shapely
 from drawn import NEWARK, around, draw, site
 
-from grownj_geo.answers import MARGIN_LIMIT_FT, answer_columns, answers_of, columns_of
+from grownj_geo.answers import MARGIN_LIMIT_FT, answer_columns, answers_many, answers_of, columns_of
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
 from grownj_geo.leaves import Leaves
@@ -67,6 +68,29 @@ def test_every_column_says_what_the_record_says(atlas: Atlas, sample: list[Site]
                 assert float(margin) == pytest.approx(finding.margin_ft, abs=0.06)
             else:
                 assert margin == (">500" if finding.margin_ft > 0 else "<-500")
+
+
+@pytest.mark.parametrize("book", ["grow-nj", "urban-transit-hub", "a1178-areas"])
+def test_many_at_once_are_what_each_is_alone(atlas: Atlas, sample: list[Site], book: str) -> None:
+    engine = Engine(atlas, load_rulebook(book))
+    facts = {"lfb_supervision": [(None, True, False)[i % 3] for i in range(len(sample))]}
+    table = SiteTable.of(sample)
+    leaves = Leaves(engine.bound, atlas, table, facts)
+    alone = columns_of(engine, leaves, answers_of(engine, leaves), "full")
+    answers = answers_many(engine, table, facts)
+    together = answers.columns("full")
+    assert list(together) == list(alone)
+    for name, values in alone.items():
+        assert list(together[name]) == list(values), name
+    tally = answers.tally()
+    for category, counts in tally["outcomes"].items():
+        assert counts == Counter(alone[category])
+    assert tally["placements"] == Counter(alone["placement"])
+    assert sum(tally["causes"].values()) == sum(
+        len((words or "").split("; ")) if words else 0 for c in tally["outcomes"] for words in alone[f"{c}_causes"]
+    )
+    near = [any("near_line" in (alone[f"{c}_causes"][i] or "") for c in tally["outcomes"]) for i in range(len(sample))]
+    assert tally["near_line"] == sum(near)
 
 
 @pytest.mark.parametrize("detail", ["brief", "full"])

@@ -109,6 +109,23 @@ def test_the_order_of_rows_changes_nothing_in_any_row(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_an_index_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROWNJ_HOME", str(tmp_path / "home"))
+    source = table(tmp_path / "in.csv", 600)
+    question = Question(date(2017, 4, 17), detail="full")
+    for index in ("no", "build", "auto"):
+        run_batch(source, tmp_path / f"{index}.csv", question, options=BatchOptions(index=index))  # type: ignore[arg-type]
+    assert len(list((tmp_path / "home" / "cells").iterdir())) == 1
+    assert (tmp_path / "no.csv").read_bytes() == (tmp_path / "build.csv").read_bytes()
+    assert (tmp_path / "no.csv").read_bytes() == (tmp_path / "auto.csv").read_bytes()
+    # A damaged index is not used: it is built again, or left alone.
+    (path,) = (tmp_path / "home" / "cells").iterdir()
+    path.write_bytes(path.read_bytes()[:1000])
+    run_batch(source, tmp_path / "again.csv", question)
+    assert (tmp_path / "no.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()
+
+
+@pytest.mark.slow
 def test_workers_change_nothing(tmp_path: Path) -> None:
     source = table(tmp_path / "in.csv", 400)
     for workers in (1, 2):
