@@ -77,13 +77,16 @@ class Grid:
 
     def inside(self, xy: Floats) -> NDArray[np.bool_]:
         """Return which places, shape (k, 2), lie in the grid."""
-        at = (xy - [self.x0, self.y0]) / CELL
-        return np.asarray((at >= 0).all(axis=1) & (at[:, 0] < self.columns) & (at[:, 1] < self.rows))
+        x, y = xy[:, 0], xy[:, 1]
+        x1, y1 = self.x0 + self.columns * CELL, self.y0 + self.rows * CELL
+        return np.asarray((x >= self.x0) & (x < x1) & (y >= self.y0) & (y < y1))
 
     def cell(self, xy: Floats) -> Ints:
         """Return the square of each place in the grid, shape (k,)."""
-        column = ((xy[:, 0] - self.x0) / CELL).astype(np.int64)
-        return ((xy[:, 1] - self.y0) / CELL).astype(np.int64) * self.columns + column
+        column, row = (((xy[:, i] - origin) / CELL).astype(np.int64) for i, origin in enumerate((self.x0, self.y0)))
+        row *= self.columns
+        row += column
+        return row
 
     def centres(self, columns: Ints, rows: Ints, size: int) -> tuple[Floats, Floats]:
         """Return the centres of squares of `size` cells a side, by their column and row among these."""
@@ -151,6 +154,7 @@ class _Leaves:
     column: Ints
     row: Ints
     owner: Ints
+    least: Floats
     items: Items
 
 
@@ -171,15 +175,16 @@ def _refined(
         away = segments.away(*grid.centres(column, row, size), edge)
         cell = row * (grid.columns // size) + column
         if size == sizes[0]:
-            near = np.flatnonzero(away <= reach + 3 * half)
-            order = near[_order(cell[near])]
+            met = np.flatnonzero(away <= reach + 3 * half)
+            order = met[_order(cell[met])]
             cell, edge, away = cell[order], edge[order], away[order]
         first = _starts(cell, owners[edge])
         if not len(first):
             return found
         runs = np.diff(np.append(first, len(cell)))
         least = np.minimum.reduceat(away, first)
-        most = np.where(least <= reach + half, least + 2 * half + _TWIN, -1.0)
+        near = least <= reach + half
+        most, least = np.where(near, least + 2 * half + _TWIN, -1.0), least[near]
         keep = away <= np.repeat(most, runs)
         cell, edge = cell[keep], edge[keep]
         first = _starts(cell, owners[edge])
@@ -188,7 +193,7 @@ def _refined(
         number, at = runs[leaf], first[leaf]
         items = Items(np.cumsum(number) - number, number.astype(np.int32), edge[np.repeat(leaf, runs)].astype(np.int32))
         across = grid.columns // size
-        found.append(_Leaves(size, cell[at] % across, cell[at] // across, owners[edge[at]], items))
+        found.append(_Leaves(size, cell[at] % across, cell[at] // across, owners[edge[at]], least[leaf], items))
         # Four smaller squares in place of each that is left, in order.
         which = np.tile(np.arange(4), int((~leaf).sum()))
         child, position = expanded(np.repeat(first[~leaf], 4), np.repeat(runs[~leaf], 4))
@@ -307,6 +312,8 @@ class MunicipalItems:
         Where each group's items begin, and how many they are.
     base
         The municipality that covers all of the cell though its line is not near; -1 for none.
+    whole
+        The municipality that covers all of the cell, whether its line is near or not; -1 where a line may cross it.
     owner
         The municipality of each item.
     items
@@ -316,6 +323,7 @@ class MunicipalItems:
     first: Ints
     count: NDArray[np.int32]
     base: NDArray[np.int32]
+    whole: NDArray[np.int32]
     owner: NDArray[np.int32]
     items: Items
 
@@ -334,6 +342,8 @@ def build_municipal(grid: Grid, lines: MunicipalLines) -> tuple[Column, Municipa
     number = np.diff(np.append(first, len(cells)))
     open_cells = cells[first]
     base = np.where(count[open_cells] == 1, cover[open_cells], -1)
+    crossed = np.minimum.reduceat(leaves.least[order], first) <= CELL * np.sqrt(0.5) + 1.0
+    whole = np.where(crossed, -1, base)
     at_home = np.zeros(len(cells), dtype=bool)
     at_home[owner == np.repeat(base, number)] = True
     base[np.logical_or.reduceat(at_home, first)] = -1
@@ -348,6 +358,7 @@ def build_municipal(grid: Grid, lines: MunicipalLines) -> tuple[Column, Municipa
         np.append(first, 0),
         np.append(number, 0).astype(np.int32),
         np.append(base, -1).astype(np.int32),
+        np.append(whole, -1).astype(np.int32),
         owner.astype(np.int32),
         items,
     )

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CellIndex", "index_fingerprint"]
 
-_FORMAT = 1
+_FORMAT = 2
 _SPARE_FT = 4_000.0
 _HALF_HASH = np.uint64(0x9E3779B97F4A7C15)
 
@@ -173,7 +173,7 @@ class CellIndex:
         columns["municipal"], groups = build_municipal(grid, lines)
         arrays |= _named("municipal", groups.items) | {
             "municipal.edges": edges,
-            "municipal.groups": np.column_stack([groups.first, groups.count, groups.base]),
+            "municipal.groups": np.column_stack([groups.first, groups.count, groups.base, groups.whole]),
             "municipal.owner": groups.owner,
         }
         reaches = [max(margin_limit_ft, tolerance) + 1.0 for tolerance in plan.tolerances_ft]
@@ -395,6 +395,9 @@ class CellIndex:
         cover = np.where(entries <= -2, -2 - entries, -1)  # noqa: PLR2004 - as the column says it
         outside = combination < 0
         rows = np.flatnonzero((entries >= 0) & ~outside)
+        # Most cells that a line comes near are not crossed by one.
+        cover[rows] = self._arrays["municipal.groups"][entries[rows], 3]
+        rows = rows[cover[rows] < 0]
         state = CellFinder(self, plan, sites.xy[rows]).municipal()
         cover[rows] = state.cover
         again = np.concatenate([rows[state.unsure], np.flatnonzero(outside)])

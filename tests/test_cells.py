@@ -18,6 +18,7 @@ from grownj_geo.cells import CellIndex, index_fingerprint
 from grownj_geo.determine import Engine
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.features import LayerFault
+from grownj_geo.place import PlacementKind, place_sites
 from grownj_geo.rulebook import load_rulebook
 
 if TYPE_CHECKING:
@@ -131,6 +132,22 @@ def test_most_places_need_no_look_of_their_own(index: CellIndex) -> None:
     assert len(rows) < 1_000
     assert position.shape == (2_000,)
     assert (rows[position[rows]] == rows).all()
+
+
+def test_the_municipality_alone_is_the_one_that_places_sites(index: CellIndex) -> None:
+    engine = world.engine()
+    abroad = list(shapely.points(np.random.default_rng(3).uniform((0, -300_000), (900_000, 1_200_000), (100, 2))))
+    sites = world.table([*world.random_points(1_500, seed=13), *world.hard_points(1_500, seed=13), *abroad])
+    codes, cover = index.municipalities(engine, sites)
+    place = place_sites(engine.atlas, sites)
+    expected = [
+        None if kind in {PlacementKind.OFFSHORE, PlacementKind.OUTSIDE} else place.codes[place.candidates[first]]
+        for kind, first in zip(place.kinds, place.starts, strict=True)
+    ]
+    assert [codes[c] if c >= 0 else None for c in cover.tolist()] == expected
+    assert None in expected
+    with pytest.raises(ValueError, match="no point"):
+        index.municipalities(engine, world.table(world.parcels(4)))
 
 
 # -- the file ------------------------------------------------------------------------------------------
