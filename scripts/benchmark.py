@@ -14,6 +14,7 @@ import platform
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections import defaultdict
 from dataclasses import dataclass, replace
@@ -24,6 +25,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyproj
 import shapely
+from benchmark_cells import measure_cells
 from benchmark_layers import measure_loading
 
 from grownj_geo.atlas import Atlas, load_atlas
@@ -47,7 +49,7 @@ if TYPE_CHECKING:
 SEED = 34
 SITE = "40.7344,-74.1641"
 CITIES = ("0102", "0408", "0714", "0905", "0906", "1111", "1607", "1608")
-COLD_SECONDS, COLD_MEGABYTES, WARM_MILLISECONDS, RULES_SECONDS = 1.5, 300.0, 5.0, 2.0
+COLD_SECONDS, COLD_MEGABYTES, WARM_MILLISECONDS, RULES_SECONDS, BATCH_SECONDS = 1.5, 300.0, 5.0, 2.0, 4.0
 """What is aimed at, printed beside what was found."""
 TRACTS = Path(__file__).resolve().parents[2] / "shared" / "data" / "nj_tracts_cb2018_500k.parquet"
 """Real census tracts, where they lie beside the repository."""
@@ -62,6 +64,9 @@ class Options:
     points: int = 100_000
     rule_sites: int = 1_000_000
     large_mb: int = 500
+    batch_rows: int = 10_000
+    many_points: int = 1_000_000
+    many_parcels: int = 50_000
 
 
 # -- sites --------------------------------------------------------------------------------------------
@@ -129,10 +134,12 @@ def _command() -> list[str]:
     return [str(script)] if script.is_file() else [sys.executable, "-m", "grownj_geo"]
 
 
-def _one_process(command: list[str]) -> tuple[float, float]:
+def _one_process(command: list[str], environment: dict[str, str] | None = None) -> tuple[float, float]:
     """Return seconds and peak megabytes of one process and nothing else."""
     start = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)  # noqa: S603
+    process = subprocess.Popen(  # noqa: S603
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env={**os.environ, **(environment or {})}
+    )
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.perf_counter() - start
     process.returncode = os.waitstatus_to_exitcode(status)
@@ -362,6 +369,29 @@ def measure_rules(atlas: Atlas, options: Options) -> dict[str, Any]:
     }
 
 
+# -- a table of sites ---------------------------------------------------------------------------------
+
+
+def measure_batch(atlas: Atlas, options: Options) -> dict[str, Any]:
+    """Measure the command that answers for a CSV, without a cell index and with one that is there already."""
+    points = _points(np.random.default_rng(SEED + 2), new_jersey(atlas), options.batch_rows)
+    lon, lat = to_lonlat(shapely.get_x(points), shapely.get_y(points))
+    figures: dict[str, Any] = {"rows": len(points)}
+    with tempfile.TemporaryDirectory(prefix="grownj-batch-") as folder:
+        table = Path(folder) / "sites.csv"
+        rows = "".join(f"{i},{y:.6f},{x:.6f}\n" for i, (x, y) in enumerate(zip(lon, lat, strict=True)))
+        table.write_text("id,lat,lon\n" + rows, encoding="utf-8")
+        written = []
+        for name, index in (("seconds", "no"), ("build_and_run_s", "build"), ("seconds_with_index", "auto")):
+            out = Path(folder) / f"{name}.csv"
+            home = {"GROWNJ_HOME": str(Path(folder) / "home")}
+            command = [*_command(), "batch", str(table), "-o", str(out), "--index", index]
+            figures[name], megabytes = _one_process(command, home)
+            figures["megabytes_peak"] = max(megabytes, figures.get("megabytes_peak", 0.0))
+            written.append(out.read_bytes())
+    return figures | {"files_unequal": len(set(written)) - 1, "target": {"seconds": BATCH_SECONDS}}
+
+
 # -- all of it ----------------------------------------------------------------------------------------
 
 
@@ -399,8 +429,11 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--points", type=int, default=default.points)
     parser.add_argument("--rule-sites", type=int, default=default.rule_sites)
     parser.add_argument("--large-mb", type=int, default=default.large_mb, help="size of the large file; 0 for none")
+    parser.add_argument("--batch-rows", type=int, default=default.batch_rows)
+    parser.add_argument("--many-points", type=int, default=default.many_points)
+    parser.add_argument("--many-parcels", type=int, default=default.many_parcels)
     given = parser.parse_args(arguments)
-    options = Options(given.cold_runs, given.warm_sites, given.points, given.rule_sites, given.large_mb)
+    options = Options(**{name: value for name, value in vars(given).items() if name != "json"})
     atlas = load_atlas()
     figures: dict[str, Any] = {
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -417,6 +450,12 @@ def main(arguments: list[str] | None = None) -> int:
             "loading",
             "Loading layers: whole commands",
             lambda: measure_loading(_one_process, tracts=TRACTS, large_megabytes=options.large_mb),
+        ),
+        ("batch", "A table of sites: whole command", lambda: measure_batch(atlas, options)),
+        (
+            "cells",
+            "Many sites with the cell index, beside others",
+            lambda: measure_cells(points=options.many_points, parcels=options.many_parcels),
         ),
     ]
     for name, title, measure in parts:

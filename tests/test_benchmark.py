@@ -46,14 +46,21 @@ def test_small_run_prints_and_writes_all_parts(
 ) -> None:
     file = tmp_path / "figures.json"
     sizes = ["--cold-runs", "1", "--warm-sites", "12", "--points", "500", "--rule-sites", "1000", "--large-mb", "2"]
+    sizes += ["--batch-rows", "40", "--many-points", "2000", "--many-parcels", "200"]
     assert benchmark.main([*sizes, "--json", str(file)]) == 0
     figures = json.loads(file.read_text(encoding="utf-8"))
-    assert {"versions", "cold", "warm", "municipalities", "stations", "rules", "loading"} <= set(figures)
+    assert {"versions", "cold", "warm", "municipalities", "stations", "rules", "loading", "batch", "cells"} <= set(
+        figures
+    )
     assert {"python", "numpy", "shapely", "geos", "pyproj", "proj"} <= set(figures["versions"])
     assert figures["municipalities"]["unequal_answers"] == 0
     assert figures["stations"]["largest_difference_ft"] < 0.01
     assert figures["rules"]["categories_unequal_to_the_few"] == 0
     assert figures["cold"]["imports_ms"]
+    assert figures["batch"]["files_unequal"] == 0
+    unequal = {name: value for name, value in figures["cells"].items() if "unequal" in name}
+    assert len(unequal) >= 5
+    assert set(unequal.values()) == {0}
     printed = capsys.readouterr().out
     assert "megabytes_peak" in printed
     assert "determine_ms_median" in printed
