@@ -297,9 +297,9 @@ def _municipal_by_sedonadb(engine: Engine, points: NDArray[np.object_]) -> tuple
 
 
 def _municipal_by_duckdb(engine: Engine, points: NDArray[np.object_]) -> tuple[float, list[str | None]]:
-    import duckdb  # noqa: PLC0415 - a peer
     import pyarrow as pa  # noqa: PLC0415 - only peers need it
 
+    duckdb = importlib.import_module("duckdb")  # a peer, which may be missing
     codes, shapes = _wkb_frame(engine)
     xy = shapely.get_coordinates(points)
     # Its spatial extension comes out of a package.
