@@ -7,34 +7,36 @@ from collections import Counter, deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
+import shapely
 from pydantic import BaseModel, ConfigDict
 
 from grownj_geo.answers import MARGIN_LIMIT_FT, AnswerColumn, answer_columns, answers_many, atlas_mark, rulebook_mark
 from grownj_geo.atlas import load_atlas
 from grownj_geo.cells import CellIndex, index_fingerprint
 from grownj_geo.determine import Directory, Engine
-from grownj_geo.features import LayerFault
+from grownj_geo.errors import OutsideNewJerseyError, SiteError
+from grownj_geo.features import Change, LayerFault
 from grownj_geo.observe import SiteTable
+from grownj_geo.place import OFFSHORE_LIMIT_FT
 from grownj_geo.recordlines import records_file
 from grownj_geo.rows_block import OutColumn
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.siterows import TableOptions, open_table
 from grownj_geo.store import home_folder
 from grownj_geo.tableout import open_writer
+from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
-
-    from grownj_geo.features import Change
 
     Answered = Iterator[tuple["RowBlock", "_Done"]]
     from grownj_geo.rows_block import RowBlock
@@ -200,6 +202,7 @@ def answer_block(
     index: CellIndex | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Answer for a block of rows; return the added columns, under the given names, and the counts."""
+    block = _placed_as_said(engine, block)
     return _joined(block, _done(engine, _task(block), detail, index), names)
 
 
@@ -250,6 +253,7 @@ def run_batch(
         )
     )
     started = time.monotonic()
+    index, slower = _index(engine, source, reader.rows, options.index)
     with (
         open_writer(
             target,
@@ -259,11 +263,11 @@ def run_batch(
             key=marks,
             resume=options.resume,
         ) as writer,
-        _answering(question, engine, options.workers, _index(engine, source, reader.rows, options.index)) as answer,
+        _answering(question, engine, options.workers, index) as answer,
         records_file(evidence, engine, writer.tallies) as records,
     ):
         resumed = writer.rows
-        blocks = reader.blocks(resumed, options.block_rows)
+        blocks = (_placed_as_said(engine, block) for block in reader.blocks(resumed, options.block_rows))
         for block, done in answer(_checked(blocks, strict=options.strict)):
             values, tally = _joined(block, done, [column.name for column in columns])
             if options.strict and done.outside.any():
@@ -272,15 +276,17 @@ def run_batch(
             if progress is not None:
                 progress(writer.rows, reader.rows)
         tallies, rows = writer.tallies, writer.rows
-        told = (*reader.changes, *writer.finish())
+        told = (*slower, *reader.changes, *writer.finish())
         records.finish()
     return _summary(question, engine, source, target, tallies, rows, resumed, time.monotonic() - started, told)
 
 
-def _index(engine: Engine, source: Path, rows: int | None, wanted: Literal["auto", "build", "no"]) -> Path | None:
+def _index(
+    engine: Engine, source: Path, rows: int | None, wanted: Literal["auto", "build", "no"]
+) -> tuple[Path | None, tuple[Change, ...]]:
     """Return the file of a cell index of the atlas and the rulebook, built where that is worth it."""
     if wanted == "no":
-        return None
+        return None, ()
     fingerprint = index_fingerprint(engine)
     path = home_folder() / "cells" / f"{fingerprint[:16]}.cells"
     try:
@@ -288,9 +294,18 @@ def _index(engine: Engine, source: Path, rows: int | None, wanted: Literal["auto
     except LayerFault as error:
         many = rows if rows is not None else source.stat().st_size // _BYTES_PER_ROW
         if wanted != "build" and (error.fault != "no_index" or many < _WORTH_AN_INDEX):
-            return None
-        CellIndex.build(engine, margin_limit_ft=MARGIN_LIMIT_FT).save(path)
-    return path
+            return None, () if error.fault == "no_index" else (_without_index(error),)
+        try:
+            CellIndex.build(engine, margin_limit_ft=MARGIN_LIMIT_FT).save(path)
+        except LayerFault as unbuilt:
+            if wanted == "build":
+                raise
+            return None, (_without_index(unbuilt),)
+    return path, ()
+
+
+def _without_index(error: LayerFault) -> Change:
+    return Change(kind=error.fault, effect="noted", count=1, words=f"Answered without a cell index: {error}")
 
 
 def _stamp(source: Path) -> str:
@@ -311,6 +326,32 @@ def _bad_row(problems: Sequence[Any]) -> LayerFault:
     return LayerFault(
         "bad_row", f"{problems[position]} Nothing was written; leave --strict out to go on past such rows."
     )
+
+
+def _placed_as_said(engine: Engine, block: RowBlock) -> RowBlock:
+    """Return a block with a problem for each row whose place is nowhere near the municipality that the row says."""
+    layer = engine.atlas.layer("municipalities")
+    codes = np.array(block.mun_codes, dtype=object)
+    said = np.flatnonzero(block.good & block.placed & (codes != ""))
+    if layer is None or not len(said):
+        return block
+    limits = (OFFSHORE_LIMIT_FT + block.uncertainty_ft[said]) / FT_PER_FTUS
+    near = np.zeros(len(said), dtype=bool)
+    for i in layer.select(as_of=engine.atlas.as_of).tolist():
+        here = np.flatnonzero(codes[said] == layer.key(i))
+        if len(here):
+            area = layer.geometry(i)
+            shapely.prepare(area)
+            near[here] |= shapely.dwithin(area, block.geometries[said[here]], limits[here])
+    problems = list(block.problems)
+    for row in said[~near].tolist():
+        site = block.site(row)
+        try:
+            if site is not None:
+                engine.check_place(site)
+        except (SiteError, OutsideNewJerseyError) as error:
+            problems[row] = f"row {block.rows[row]}: {error}"
+    return replace(block, problems=problems)
 
 
 # -- one process or several ---------------------------------------------------------------------------

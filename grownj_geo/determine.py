@@ -138,6 +138,16 @@ class Engine:
             run.category(category.id)
         return run
 
+    def check_place(self, site: Site) -> None:
+        """Refuse what `run` refuses for its place, without evaluating anything.
+
+        Raises
+        ------
+        OutsideNewJerseyError, SiteError
+            As `run`.
+        """
+        _check_place(Leaves(self.bound, self.atlas, SiteTable.of([site])), site)
+
     @cached_property
     def others(self) -> dict[str, Engine]:
         """Engines under each reading of the rulebook's circles that was not chosen, by ``"A11=strict"``."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ _AZIMUTHS = 4096
 _SHARE_RESOLUTION = 1e-7
 
 
+@lru_cache(maxsize=512)  # many sites are near the same stations
 def geodesic_circle(lon: float, lat: float, radius_ft: float) -> shapely.Polygon:
     """Return the ground within a radius of a point, measured on the GRS80 ellipsoid.
 

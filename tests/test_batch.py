@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +20,11 @@ from drawn import NEWARK
 from grownj_geo.atlas import load_atlas
 from grownj_geo.batch import BatchOptions, Question, batch_columns, run_batch
 from grownj_geo.determine import Engine, determine
-from grownj_geo.errors import OutsideNewJerseyError
+from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.features import LayerFault
 from grownj_geo.reference import data_folder
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.site import Site
 from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:
@@ -192,6 +194,49 @@ if __name__ == "__main__":
     run_batch(source, target, Question(date(2017, 4, 17)), options=BatchOptions(block_rows=10, resume=True),
               evidence=evidence, progress=lambda done, total: print(done, flush=True))
 """
+
+
+def test_a_place_far_from_the_municipality_that_its_row_says_has_no_answer(tmp_path: Path, atlas: Atlas) -> None:
+    newark, off_newark = "40.7344,-74.1641", "40.7330,-74.1100"
+    source = tmp_path / "in.csv"
+    source.write_text(
+        f"lat,lon,pin\n{newark},0408_1_1\n{newark},0714_1_1\n{newark},\n{off_newark},0714_1_1\n40.75,-73.0,0714_1_1\n",
+        encoding="utf-8",
+    )
+    engine = Engine(atlas, load_rulebook())
+    run_batch(source, tmp_path / "out.csv", QUESTION)
+    rows = read(tmp_path / "out.csv")
+    assert "71.86 miles from Camden City (0408)" in rows[0]["problem"]
+    assert [bool(row["problem"]) for row in rows] == [True, False, False, _refused(engine, off_newark), True]
+    assert [row["mun_code"] for row in rows[:3]] == ["", "0714", "0714"]
+    assert rows[0]["qualified_incentive_area"] == ""
+
+
+def _refused(engine: Engine, place: str) -> bool:
+    lat, lon = map(float, place.split(","))
+    site = replace(Site.from_lonlat(lon, lat), mun_code="0714", mun_basis="pin", pins=("0714_1_1",))
+    try:
+        engine.run(site)
+    except SiteError:
+        return True
+    return False
+
+
+def test_an_index_that_cannot_be_kept_is_told_and_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = table(tmp_path / "in.csv", 20)
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "cells").write_text("a file where the folder should be", encoding="utf-8")
+    monkeypatch.setenv("GROWNJ_HOME", str(home))
+    monkeypatch.setattr("grownj_geo.batch._WORTH_AN_INDEX", 1)
+    run_batch(source, tmp_path / "no.csv", QUESTION, options=BatchOptions(index="no"))
+    summary = run_batch(source, tmp_path / "auto.csv", QUESTION)
+    assert any("without a cell index" in words for words in summary.changes)
+    assert (tmp_path / "auto.csv").read_bytes() == (tmp_path / "no.csv").read_bytes()
+    with pytest.raises(LayerFault):
+        run_batch(source, tmp_path / "build.csv", QUESTION, options=BatchOptions(index="build"))
 
 
 @pytest.mark.slow
