@@ -100,7 +100,10 @@ def import_(
         _import_bundle(bundle, accept_statements=accept_statements, json=json)
         return
     if layer is None or path is None:
-        fail("Expected a layer and a file, as in: grownj layers import planning_areas areas.zip --edition 2018-01-16.")
+        fail(
+            "Expected a layer and a file, as in: grownj layers import planning_areas areas.zip --edition 2018-01-16; "
+            "or, for what a colleague exported, --bundle FILE."
+        )
     utf8(layer, str(path), sublayer, crs, *(fields or ()), *(constants or ()))
     from grownj_geo.readers_gdal import shut_drivers  # noqa: PLC0415 - only where it is used
 
