@@ -81,3 +81,11 @@ def test_repeated_observations_give_the_answers_of_the_originals(benchmark: Modu
     many = Evaluation(engine.bound, benchmark.ready_leaves(seen, 25), keep=False)
     for name in names:
         np.testing.assert_array_equal(many.category(name).outcomes, expected[name][:, np.arange(25) % 9])
+
+
+def test_memory_is_that_of_the_process_and_not_of_whoever_starts_it(benchmark: ModuleType) -> None:
+    held = np.ones(60_000_000)  # 480 MB
+    _, megabytes = benchmark.one_process([sys.executable, "-c", "pass"])
+    assert megabytes < held.nbytes / 2**20 / 4
+    with pytest.raises(SystemExit, match="exit code 3"):
+        benchmark.one_process([sys.executable, "-c", "raise SystemExit(3)"])
