@@ -16,9 +16,9 @@ import numpy as np
 from grownj_geo.bulkgroup import Channels, grouped
 from grownj_geo.bulkmeasure import some
 from grownj_geo.bulkobserve import Observations, observe
-from grownj_geo.bulkplan import Plan, key_of, plan_of
+from grownj_geo.bulkplan import Plan, plan_of
 from grownj_geo.evaluate import Evaluation
-from grownj_geo.leaves import Leaves
+from grownj_geo.leaves import Leaves, key_of
 from grownj_geo.logic import Cause
 from grownj_geo.nodes import InsideNode, OverlapsNode, SiteFactNode, WithinNode
 from grownj_geo.observe import MARGIN_LIMIT_FT, SiteTable
@@ -306,7 +306,7 @@ def evaluate_many(
             coverages=part.coverages,
             distances=part.distances,
             land_shares=part.land_shares,
-            feature_cache=engine._feature_cache,  # noqa: SLF001 - what stations come to, once for all
+            feature_cache=engine.feature_cache,  # what stations come to, once for all
             lacking=part.lacking,
             channels=groups.channels.take(rows),
         )

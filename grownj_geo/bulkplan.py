@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grownj_geo.bulkline import Ground, ground_of
-from grownj_geo.leaves import Leaves
-from grownj_geo.leaves import _key as key_of  # what leaves know measurements by
+from grownj_geo.leaves import Leaves, key_of
 from grownj_geo.nodes import InsideNode, OverlapsNode, ShareOverNode, SiteFactNode, Where, Within, WithinNode
 from grownj_geo.observe import SiteTable
 from grownj_geo.place import Placement
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["CoverageQuestion", "DistanceQuestion", "Plan", "key_of", "no_sites", "plan_of"]
+__all__ = ["CoverageQuestion", "DistanceQuestion", "Plan", "no_sites", "plan_of"]
 
 
 @dataclass(frozen=True, eq=False)

@@ -72,6 +72,8 @@ class Engine:
         One program's rules.
     readings
         Chosen option by ambiguity id; defaults for the others.
+    feature_cache
+        What features come to, kept from site to site.
 
     Raises
     ------
@@ -83,7 +85,7 @@ class Engine:
     rulebook: Rulebook
     readings: Mapping[str, str] = field(default_factory=dict)
     bound: BoundRulebook = field(init=False)
-    _feature_cache: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
+    feature_cache: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
     _common: dict[str, Evidence] = field(default_factory=dict)
     _missing: dict[Hashable, dict[str, tuple[Missing, ...]]] = field(default_factory=dict)
 
@@ -131,7 +133,7 @@ class Engine:
                 f"The site's municipality is {site.mun_code!r}, which is no municipality of {self.atlas.as_of}. "
                 "Expected its four-digit Treasury code, as in '0408' for Camden City; correct mun_code."
             )
-        leaves = Leaves(self.bound, self.atlas, SiteTable.of([site]), facts, feature_cache=self._feature_cache)
+        leaves = Leaves(self.bound, self.atlas, SiteTable.of([site]), facts, feature_cache=self.feature_cache)
         _check_place(leaves, site)
         run = Evaluation(self.bound, leaves, common=self._common)
         for category in self.rulebook.categories:
@@ -160,7 +162,7 @@ class Engine:
 
     def same_sites(self, leaves: Leaves) -> Leaves:
         """Return the leaves of sites that another engine of the atlas has measured, under this engine's readings."""
-        return leaves.under(self.bound, feature_cache=self._feature_cache)
+        return leaves.under(self.bound, feature_cache=self.feature_cache)
 
     @cached_property
     def rulebook_record(self) -> RulebookRecord:

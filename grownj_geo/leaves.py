@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     Elsewhere = Callable[[Layer, NDArray[np.int64], str], Values]
 
-__all__ = ["Leaves"]
+__all__ = ["Leaves", "key_of"]
 
 _HALF = 0.5
 
@@ -157,7 +157,7 @@ class Leaves:
         layer = self.layer(where.layer)
         if layer is None:
             return None
-        key = _key(where)
+        key = key_of(where)
         if key not in self.coverages:
             features = self.features(layer, where)
             self.coverages[key] = measure_coverage(
@@ -170,7 +170,7 @@ class Leaves:
         layer = self.layer(where.layer)
         if layer is None:
             return None
-        key = _key(where)
+        key = key_of(where)
         if key not in self.distances:
             features = self.features(layer, where)
             found = measure_distance(layer, features, self.sites, doubtful=layer.doubtful(features, where.selection))
@@ -339,7 +339,7 @@ class Leaves:
 
     def _shares_within(self, where: Within, radius_ft: float) -> NDArray[np.float64]:
         """Return least, computed and greatest share of each site within a radius, shape (3, n)."""
-        key = (_key(where), radius_ft)
+        key = (key_of(where), radius_ft)
         layer = self.layer(where.layer)
         if key not in self.land_shares and layer is not None:
             features = self.features(layer, where)
@@ -520,7 +520,8 @@ class Leaves:
     }
 
 
-def _key(where: Where) -> Hashable:
+def key_of(where: Where) -> Hashable:
+    """Return what a measurement is known by: clauses that look at the same features share it."""
     nearest = where.nearest if isinstance(where, Within) else None
     return (
         where.layer,

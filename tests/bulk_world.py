@@ -193,7 +193,7 @@ def differences(
             sites.mun_codes[i : i + 1], None if sites.by_pin is None else sites.by_pin[i : i + 1],
         )  # fmt: skip
         own = {name: [column[i]] for name, column in (facts or {}).items()}
-        leaves = Leaves(one.bound, one.atlas, alone, own, feature_cache=one._feature_cache)  # noqa: SLF001 - shared
+        leaves = Leaves(one.bound, one.atlas, alone, own, feature_cache=one.feature_cache)  # shared
         run = Evaluation(one.bound, leaves, keep=False)
         for name, (outcomes, causes, margins) in columns.items():
             value = run.category(name)
