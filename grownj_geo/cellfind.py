@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+import shapely
 
 from grownj_geo.bulkfind import MunicipalLines, MunicipalState, municipal_state
 from grownj_geo.bulkline import nearest_edges
@@ -12,7 +13,6 @@ from grownj_geo.bulkmeasure import GroundState
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
-    import shapely
     from numpy.typing import NDArray
 
     from grownj_geo.bulkplan import Plan
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = ["CellFinder"]
+__all__ = ["CellFinder", "covering"]
 
 
 class CellFinder:
@@ -111,3 +111,31 @@ class CellFinder:
     def municipal_tree(self) -> shapely.STRtree:
         """Return the lines of the municipalities."""
         return self.index.tree("municipal")
+
+
+def covering(index: CellIndex, plan: Plan, points: NDArray[np.object_]) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return the municipality that covers each of some points, shape (k,), and which points only exact geometry knows.
+
+    Raises
+    ------
+    ValueError
+        If a site is no point.
+    """
+    xy = np.empty((len(points), 2))
+    xy[:, 0], xy[:, 1] = shapely.get_x(points), shapely.get_y(points)
+    # What is no point has no coordinates of its own.
+    strange = np.isnan(xy[:, 0])
+    if strange.any() and (shapely.get_type_id(points[strange]) != shapely.GeometryType.POINT).any():
+        raise ValueError("A site is no point; expected points only. Use evaluate_many for polygons.")
+    combination = index.combination(xy)
+    entries = index.column("municipal", combination)
+    cover = np.where(entries <= -2, -2 - entries, -1).astype(np.int64)  # noqa: PLR2004 - as the column says it
+    unsure = combination < 0
+    # Most of a square that a line comes near is far enough from it.
+    near = np.flatnonzero((entries >= 0) & ~unsure)
+    cover[near] = index.array("municipal.parts")[entries[near], index.parts(xy[near])]
+    rows = near[cover[near] < 0]
+    state = CellFinder(index, plan, xy[rows]).municipal()
+    cover[rows] = state.cover
+    unsure[rows[state.unsure]] = True
+    return cover, unsure

@@ -30,7 +30,8 @@ from grownj_geo.cellbuild import (
     build_stations,
 )
 from grownj_geo.cellfile import read_arrays, write_arrays
-from grownj_geo.cellfind import CellFinder
+from grownj_geo.cellfind import CellFinder, covering
+from grownj_geo.cellsplit import build_parts, in_threads, part_of
 from grownj_geo.features import LayerFault
 from grownj_geo.observe import MARGIN_LIMIT_FT
 from grownj_geo.place import PlacementKind, place_sites
@@ -53,9 +54,11 @@ if TYPE_CHECKING:
 
 __all__ = ["CellIndex", "index_fingerprint"]
 
-_FORMAT = 2
+_FORMAT = 3
 _SPARE_FT = 4_000.0
 _HALF_HASH = np.uint64(0x9E3779B97F4A7C15)
+_TOGETHER = 65_536
+"""Points looked up at a time: what is made of them stays in the processor's reach."""
 
 
 def index_fingerprint(engine: Engine) -> str:
@@ -175,6 +178,7 @@ class CellIndex:
             "municipal.edges": edges,
             "municipal.groups": np.column_stack([groups.first, groups.count, groups.base, groups.whole]),
             "municipal.owner": groups.owner,
+            "municipal.parts": build_parts(grid, edges, columns["municipal"], groups),
         }
         reaches = [max(margin_limit_ft, tolerance) + 1.0 for tolerance in plan.tolerances_ft]
         # Arrays and overlays let other threads work: two grounds at a time, and no more memory than for two.
@@ -327,7 +331,7 @@ class CellIndex:
         """Return the combination of each place's cell; -1 outside the grid."""
         inside = self._grid.inside(xy)
         if inside.all():
-            return self._cells[self._grid.cell(xy)].astype(np.int64)
+            return np.take(self._cells, self._grid.cell(xy)).astype(np.int64)
         found = np.full(len(xy), -1, dtype=np.int64)
         found[inside] = self._cells[self._grid.cell(xy[inside])]
         return found
@@ -383,26 +387,18 @@ class CellIndex:
         ValueError
             If a site is no point.
         """
-        if not sites.points.all():
-            raise ValueError("A site is no point; expected points only. Use evaluate_many for polygons.")
         plan = plan_of(engine.bound, engine.atlas)
         self.check(plan, self.margin_limit_ft)
         lines = MunicipalLines.of(engine.atlas)
         if lines is None:
             raise AssertionError("an index without municipalities")
-        combination = self.combination(sites.xy)
-        entries = self.column("municipal", combination).astype(np.int64)
-        cover = np.where(entries <= -2, -2 - entries, -1)  # noqa: PLR2004 - as the column says it
-        outside = combination < 0
-        rows = np.flatnonzero((entries >= 0) & ~outside)
-        # Most cells that a line comes near are not crossed by one.
-        cover[rows] = self._arrays["municipal.groups"][entries[rows], 3]
-        rows = rows[cover[rows] < 0]
-        state = CellFinder(self, plan, sites.xy[rows]).municipal()
-        cover[rows] = state.cover
-        again = np.concatenate([rows[state.unsure], np.flatnonzero(outside)])
+        shapes = sites.geometries
+        blocks = [shapes[begin : begin + _TOGETHER] for begin in range(0, len(shapes), _TOGETHER)]
+        found = in_threads(lambda block: covering(self, plan, block), blocks)
+        cover = np.concatenate([np.zeros(0, dtype=np.int64), *(covers for covers, _ in found)])
+        again = np.flatnonzero(np.concatenate([np.zeros(0, dtype=bool), *(open_rows for _, open_rows in found)]))
         if len(again):
-            place = place_sites(engine.atlas, table_of(sites.geometries[again]))
+            place = place_sites(engine.atlas, table_of(shapes[again]))
             covered = [kind not in {PlacementKind.OFFSHORE, PlacementKind.OUTSIDE} for kind in place.kinds]
             cover[again] = np.where(covered, place.candidates[place.starts], -1)
         return lines.codes, cover
@@ -410,6 +406,10 @@ class CellIndex:
     def inside(self, xy: Floats) -> NDArray[np.bool_]:
         """Return which places, shape (k, 2), lie in the squares of the index."""
         return self._grid.inside(xy)
+
+    def parts(self, xy: Floats) -> Ints:
+        """Return which part of its square each place, shape (k, 2), is in."""
+        return part_of(self._grid, xy)
 
     def finder(self, plan: Plan, xy: Floats) -> CellFinder:
         """Return what finds the lines near places, all of which lie in the squares of the index."""
@@ -426,7 +426,7 @@ class CellIndex:
 
     def column(self, name: str, combinations: Ints) -> NDArray[np.int32]:
         """Return the entries of a column for some combinations."""
-        found: NDArray[np.int32] = self._table[self._names.index(name)][combinations]
+        found: NDArray[np.int32] = np.take(self._table[self._names.index(name)], combinations)
         return found
 
     @cached_property

@@ -134,7 +134,7 @@ def test_most_places_need_no_look_of_their_own(index: CellIndex) -> None:
     assert (rows[position[rows]] == rows).all()
 
 
-def test_the_municipality_alone_is_the_one_that_places_sites(index: CellIndex) -> None:
+def test_the_municipality_alone_is_the_one_that_places_sites(index: CellIndex, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = world.engine()
     abroad = list(shapely.points(np.random.default_rng(3).uniform((0, -300_000), (900_000, 1_200_000), (100, 2))))
     sites = world.table([*world.random_points(1_500, seed=13), *world.hard_points(1_500, seed=13), *abroad])
@@ -146,8 +146,13 @@ def test_the_municipality_alone_is_the_one_that_places_sites(index: CellIndex) -
     ]
     assert [codes[c] if c >= 0 else None for c in cover.tolist()] == expected
     assert None in expected
-    with pytest.raises(ValueError, match="no point"):
-        index.municipalities(engine, world.table(world.parcels(4)))
+    # The same in blocks, which threads look up.
+    monkeypatch.setattr("grownj_geo.cells._TOGETHER", 97)
+    assert np.array_equal(index.municipalities(engine, sites)[1], cover)
+    assert len(index.municipalities(engine, world.table([]))[1]) == 0
+    for shapes in (world.parcels(4), [*world.random_points(200, seed=1), *world.parcels(1)]):
+        with pytest.raises(ValueError, match="no point"):
+            index.municipalities(engine, world.table(shapes))
 
 
 # -- the file ------------------------------------------------------------------------------------------
