@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     Ints = NDArray[np.int64]
     Parts = NDArray[np.int16]
 
-Part, Result = TypeVar("Part"), TypeVar("Result")
+Part = TypeVar("Part")
+Result = TypeVar("Result")
 
 __all__ = ["PARTS", "build_parts", "in_threads", "part_of"]
 
