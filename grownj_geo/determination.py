@@ -121,7 +121,13 @@ class Finding(_Record):
 
 
 class SiteRecord(_Record):
-    """The site as it was understood. Coordinates: degrees (NAD83), and EPSG:3424 in US survey feet."""
+    """The site as it was understood. Coordinates: degrees (NAD83), and EPSG:3424 in US survey feet.
+
+    Attributes
+    ----------
+    mun_code, mun_basis
+        Municipality where something other than geometry says it, and what does; as in `Site`.
+    """
 
     typed: str
     located_by: str
@@ -134,6 +140,8 @@ class SiteRecord(_Record):
     parts: int = 1
     uncertainty_ft: float = 0.0
     pins: tuple[str, ...] = ()
+    mun_code: str | None = None
+    mun_basis: Literal["pin", "stated"] | None = None
     notes: tuple[str, ...] = ()
     facts: dict[str, bool | float | str] = Field(default_factory=dict)
     geometry_wkt: str | None = None

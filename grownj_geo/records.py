@@ -139,6 +139,8 @@ def site_record(site: Site) -> SiteRecord:
         "kind": "municipality" if site.geometry is None else "point" if site.is_point else "polygon",
         "uncertainty_ft": site.uncertainty_ft,
         "pins": site.pins,
+        "mun_code": site.mun_code,
+        "mun_basis": site.mun_basis,
         "notes": site.notes,
         "facts": dict(sorted(site.facts.items())),
     }
