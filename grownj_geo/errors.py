@@ -9,6 +9,7 @@ __all__ = [
     "FactError",
     "LayerError",
     "OutsideNewJerseyError",
+    "RecordError",
     "RulebookError",
     "SiteError",
 ]
@@ -32,3 +33,7 @@ class LayerError(ValueError):
 
 class RulebookError(ValueError):
     """A rulebook does not follow the format, or was asked about a date that it does not cover."""
+
+
+class RecordError(ValueError):
+    """A kept record is damaged, was altered, is none, or cannot be written."""
