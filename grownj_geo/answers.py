@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 __all__ = [
     "AnswerColumn",
     "Answers",
+    "Coded",
     "ManyAnswers",
     "answer_columns",
     "answers_many",
@@ -116,6 +117,21 @@ def answers_of(engine: Engine, leaves: Leaves) -> Answers:
     return Answers(categories, outcomes, margins, causes, floors, ceilings)
 
 
+class Coded(NamedTuple):
+    """A column of n values of which many are equal.
+
+    Attributes
+    ----------
+    values
+        The values, shape (k,).
+    codes
+        Which of them each row has, shape (n,).
+    """
+
+    values: NDArray[np.object_]
+    codes: NDArray[np.int32]
+
+
 @dataclass(frozen=True, eq=False)
 class ManyAnswers:
     """The answers of n sites, held once for all that are alike.
@@ -145,11 +161,15 @@ class ManyAnswers:
 
     def columns(self, detail: Detail = "brief") -> dict[str, NDArray[np.object_]]:
         """Return the columns of `answer_columns`, n values each."""
+        return {name: column.values[column.codes] for name, column in self.coded(detail).items()}
+
+    def coded(self, detail: Detail = "brief") -> dict[str, Coded]:
+        """Return the same columns with each value once for all sites that are alike."""
         group = self.found.group
-        every = {column.name: self.alike[column.name][group] for column in answer_columns(self.engine, detail)}
+        every = {column.name: Coded(self.alike[column.name], group) for column in answer_columns(self.engine, detail)}
         if detail == "full":
             for category in _asked(self.engine):
-                every[f"{category}_margin_ft"] = _margin_words(self.found.margin_ft(category))
+                every[f"{category}_margin_ft"] = _coded_margins(self.found.margin_ft(category))
         return every
 
     def tally(self) -> dict[str, Any]:
@@ -392,13 +412,21 @@ def _place_columns(leaves: Leaves) -> dict[str, NDArray[np.object_]]:
 
 
 def _margin_words(margins: NDArray[np.float64]) -> NDArray[np.object_]:
-    words = np.full(len(margins), None, dtype=object)
+    column = _coded_margins(margins)
+    return column.values[column.codes]
+
+
+def _coded_margins(margins: NDArray[np.float64]) -> Coded:
+    """Return margins in words: nothing, wider than the limit on either side, and the near ones each as it is."""
+    wide = np.array([None, f">{MARGIN_LIMIT_FT:g}", f"<-{MARGIN_LIMIT_FT:g}"], dtype=object)
     known = np.isfinite(margins)
-    words[known & (margins >= MARGIN_LIMIT_FT)] = f">{MARGIN_LIMIT_FT:g}"
-    words[known & (margins <= -MARGIN_LIMIT_FT)] = f"<-{MARGIN_LIMIT_FT:g}"
+    codes = np.zeros(len(margins), dtype=np.int32)
+    codes[known & (margins >= MARGIN_LIMIT_FT)] = 1
+    codes[known & (margins <= -MARGIN_LIMIT_FT)] = 2
     near = np.flatnonzero(known & (np.abs(margins) < MARGIN_LIMIT_FT))
-    words[near] = [f"{margin:.1f}" for margin in margins[near] + 0.0]
-    return words
+    codes[near] = len(wide) + np.arange(len(near))
+    words = np.array([f"{margin:.1f}" for margin in margins[near] + 0.0], dtype=object)
+    return Coded(np.concatenate([wide, words]), codes)
 
 
 def _cause_words(causes: NDArray[np.int32]) -> NDArray[np.object_]:

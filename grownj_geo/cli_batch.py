@@ -27,7 +27,8 @@ from grownj_geo.cli_site import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from grownj_geo.batch import BatchSummary, Question
+    from grownj_geo.batch import BatchSummary
+    from grownj_geo.batchwork import Question
 
 __all__ = ["batch"]
 
@@ -134,7 +135,7 @@ def batch(
 
 
 def _print_dictionary(question: Question, *, json: bool) -> None:
-    from grownj_geo.batch import batch_columns  # noqa: PLC0415 - only where it is used
+    from grownj_geo.batchwork import batch_columns  # noqa: PLC0415 - only where it is used
 
     with refusals():
         columns = batch_columns(question.engine(), (), question.detail)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from grownj_geo.batch import BLOCK_ROWS, answer_block, batch_columns
+from grownj_geo.batch import BLOCK_ROWS
+from grownj_geo.batchwork import AnsweredBlock, answer_block, batch_columns
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.rows_block import OutColumn, RawBlock
 from grownj_geo.rulebook import Rulebook, load_rulebook
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
     import pandas as pd
+    from numpy.typing import NDArray
 
     from grownj_geo.atlas import Atlas
     from grownj_geo.features import Change
@@ -108,7 +110,14 @@ def classify(
     if not len(frame):
         return pd.DataFrame({name: pd.Series(dtype=object) for name in names[1:]}, index=frame.index)
     reader = SiteTableReader(_FrameRows(frame), options or TableOptions(), Directory(atlas))
-    parts: list[dict[str, Any]] = [
-        answer_block(engine, block, names, detail)[0] for block in reader.blocks(0, BLOCK_ROWS)
-    ]
-    return pd.DataFrame({name: np.concatenate([part[name] for part in parts]) for name in names[1:]}, index=frame.index)
+    parts = [_columns(answer_block(engine, block), detail) for block in reader.blocks(0, BLOCK_ROWS)]
+    joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    return pd.DataFrame(dict(zip(names[1:], joined, strict=True)), index=frame.index)
+
+
+def _columns(found: AnsweredBlock, detail: Literal["brief", "full"]) -> list[NDArray[np.object_]]:
+    """Return problems, notes and answers of a block, n values each."""
+    columns = [np.array([*told, None], dtype=object)[:-1] for told in (found.block.problems, found.notes())]
+    for values, codes in found.columns(detail):
+        columns.append(np.array([*values, None], dtype=object)[codes])
+    return columns

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
-
-import numpy as np
 
 from grownj_geo.tableparts import disk_faults, put_file
 
@@ -15,39 +12,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
-    from grownj_geo.determine import Engine
-    from grownj_geo.rows_block import RowBlock
-
 __all__ = ["RecordLines", "records_file"]
 
 
 class RecordLines:
     """Writes the records of blocks of sites beside a file, which appears when all are there."""
 
-    def __init__(self, path: Path, beside: Path, file: IO[bytes], engine: Engine) -> None:
-        self._path, self._beside, self._file, self._engine = path, beside, file, engine
+    def __init__(self, path: Path, beside: Path, file: IO[bytes]) -> None:
+        self._path, self._beside, self._file = path, beside, file
 
-    def add(self, block: RowBlock, outside: NDArray[np.bool_]) -> int:
-        """Write the records of a block's sites; return the size of the file so far, in bytes.
-
-        Parameters
-        ----------
-        block
-            The rows.
-        outside
-            Which of the good ones lie outside New Jersey, and have no record.
-        """
-        good = np.flatnonzero(block.good)
+    def add(self, lines: bytes) -> int:
+        """Write the records of a block, a line each; return the size of the file so far, in bytes."""
         with disk_faults(self._path):
-            for position in good[~outside]:
-                site = block.site(int(position))
-                if site is None:
-                    continue
-                record = self._engine.determine(site).model_dump(mode="json")
-                line = {"row": block.rows[int(position)], **record}
-                self._file.write(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+            self._file.write(lines)
             self._file.flush()
             os.fsync(self._file.fileno())
         return self._file.tell()
@@ -65,7 +42,7 @@ class _NoRecords(RecordLines):
     def __init__(self) -> None:
         """Open nothing."""
 
-    def add(self, block: RowBlock, outside: NDArray[np.bool_]) -> int:  # noqa: ARG002 - as the other has it
+    def add(self, lines: bytes) -> int:  # noqa: ARG002 - as the other has it
         """Write nothing."""
         return 0
 
@@ -74,15 +51,13 @@ class _NoRecords(RecordLines):
 
 
 @contextmanager
-def records_file(path: Path | None, engine: Engine, tallies: Sequence[Mapping[str, Any]]) -> Iterator[RecordLines]:
+def records_file(path: Path | None, tallies: Sequence[Mapping[str, Any]]) -> Iterator[RecordLines]:
     """Open a file of records, going on after the blocks that an earlier run wrote whole.
 
     Parameters
     ----------
     path
         The file; None for none.
-    engine
-        Makes the records.
     tallies
         What is known of the blocks that are written, each with its ``evidence_bytes``.
 
@@ -102,6 +77,6 @@ def records_file(path: Path | None, engine: Engine, tallies: Sequence[Mapping[st
         # What came after the last whole block belongs to none.
         file.truncate(size)
         file.seek(size)
-        yield RecordLines(path, beside, file, engine)
+        yield RecordLines(path, beside, file)
     finally:
         file.close()

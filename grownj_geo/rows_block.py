@@ -5,23 +5,24 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 import numpy as np
+import shapely
 
 from grownj_geo.observe import SiteTable
 from grownj_geo.site import Site
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator, Sequence
+    from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from grownj_geo.features import Change
 
-__all__ = ["ColumnType", "OutColumn", "RawBlock", "RowBlock", "RowSource", "cell_text", "is_blank"]
+__all__ = ["Came", "ColumnType", "OutColumn", "RawBlock", "RowBlock", "RowSource", "cell_text", "is_blank"]
 
 ColumnType = Literal["text", "integer", "number", "boolean", "date", "datetime", "any"]
 """What a column holds; ``"any"`` is the cells of a spreadsheet, each of its own kind."""
@@ -123,6 +124,51 @@ class RawBlock:
     unread: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     wkb: Any = None
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return self.count
+
+    def slim(self, used: Collection[str]) -> RawBlock:
+        """Return what another process needs to make sites of the rows: the columns that say something of a site."""
+        batch = self.batch
+        if batch is None:
+            columns: Mapping[str, Sequence[Any]] = {name: v for name, v in self.columns.items() if name in used}
+        else:
+            columns = ArrowColumns(batch.select([name for name in batch.schema.names if name in used]))
+        # Well-known binary is sent as one buffer, geometries one by one.
+        return replace(self, columns=columns, batch=None, shapes=None if self.wkb is not None else self.shapes)
+
+    def decoded(self) -> RawBlock:
+        """Return the block with its geometries, where only their well-known binary was sent."""
+        if self.shapes is not None or self.wkb is None:
+            return self
+        wkb = self.wkb.to_numpy(zero_copy_only=False).copy()
+        wkb[list(self.problems)] = None  # those that cannot be decoded
+        return replace(self, shapes=np.asarray(shapely.from_wkb(wkb), dtype=object))
+
+
+class Came(Protocol):
+    """Rows as they came, whatever was made of them since."""
+
+    @property
+    def start(self) -> int:
+        """How many rows of the table come before."""
+
+    @property
+    def columns(self) -> Mapping[str, Sequence[Any]]:
+        """Values by column."""
+
+    @property
+    def batch(self) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """The same as an Arrow record batch, where the table came as one."""
+
+    @property
+    def wkb(self) -> Any:  # noqa: ANN401 - pyarrow has no types
+        """Geometries as an Arrow array of well-known binary, where the table has them so."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
 
 
 class RowSource(Protocol):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from grownj_geo.locate import MunicipalDirectory
     from grownj_geo.rows_block import OutColumn, RawBlock, RowSource
 
-__all__ = ["RowBlock", "SiteTableReader", "TableOptions", "open_table"]
+__all__ = ["RowBlock", "SiteTableReader", "TableOptions", "Terms", "open_table", "without_collecting"]
 
 _TEXT = frozenset({".csv", ".tsv", ".txt"})
 _SHEETS = frozenset({".xlsx", ".xlsm"})
@@ -36,6 +37,32 @@ _PARQUET = frozenset({".parquet", ".geoparquet"})
 _OTHER_SHEETS = frozenset({".xls", ".xlsb", ".ods"})
 _SAMPLE = 1_000
 _LONLAT = "EPSG:4269"
+
+
+@dataclass(frozen=True)
+class Terms:
+    """How the rows of a table are sites: all that making sites of them takes besides the municipalities.
+
+    Attributes
+    ----------
+    name
+        What messages call the table.
+    roles
+        Which column says what.
+    system
+        What coordinates, or geometries, are in.
+    options
+        What whoever asks says about the table.
+    """
+
+    name: str
+    roles: Roles
+    system: Georeference
+    options: TableOptions
+
+    def placer(self, directory: MunicipalDirectory) -> Placer:
+        """Return what makes sites of blocks of rows."""
+        return Placer(self.name, self.roles, self.system, self.options, directory)
 
 
 class SiteTableReader:
@@ -51,6 +78,8 @@ class SiteTableReader:
         What the geometries of `RowBlock.shapes` are in, as the table declares or as was stated; None without any.
     rows
         How many rows; None where counting would take reading.
+    terms
+        What it takes to make sites of the rows, here or in another process.
     """
 
     def __init__(self, source: RowSource, options: TableOptions, directory: MunicipalDirectory) -> None:
@@ -74,7 +103,8 @@ class SiteTableReader:
         system, told = _system(source, self.roles, options, sample, found)
         self.crs = (source.crs or options.crs or _LONLAT) if source.has_shapes else None
         self._told = (*found.changes, *told, *_told(self.roles))
-        self._placer = Placer(self.name, self.roles, system, options, directory)
+        self.terms = Terms(self.name, self.roles, system, options)
+        self._placer = self.terms.placer(directory)
 
     @property
     def header(self) -> list[str]:
@@ -108,20 +138,26 @@ class SiteTableReader:
         LayerFault
             Where the rest of the file cannot be read at all.
         """
+        for raw in self.raw_blocks(start, size):
+            with without_collecting():
+                block = self._placer.place(raw)
+            yield block
+
+    def raw_blocks(self, start: int = 0, size: int = 50_000) -> Iterator[RawBlock]:
+        """Yield the same rows as they came, for whoever makes sites of them elsewhere; see `blocks`."""
         if start < 0 or size < 1:
             raise ValueError(f"start={start} and size={size}; expected at least 0 and 1.")
-        raws = self._source.raw_blocks(start, size)
-        while True:
-            with _without_collecting():
-                raw = next(raws, None)
-                block = None if raw is None else self._placer.place(raw)
-            if block is None:
-                return
-            yield block
+        with closing(self._source.raw_blocks(start, size)) as raws:
+            while True:
+                with without_collecting():
+                    raw = next(raws, None)
+                if raw is None:
+                    return
+                yield raw
 
 
 @contextmanager
-def _without_collecting() -> Iterator[None]:
+def without_collecting() -> Iterator[None]:
     """Hold the search for reference cycles: a block of rows has none, and looking for them triples the time."""
     before = gc.isenabled()
     gc.disable()

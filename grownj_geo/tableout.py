@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import shapely
@@ -19,11 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from types import TracebackType
 
-    from numpy.typing import NDArray
+    from grownj_geo.rows_block import Came, ColumnType, RowBlock
 
-    from grownj_geo.rows_block import RowBlock
-
-__all__ = ["OUT_FORMATS", "OutColumn", "TableWriter", "Whole", "open_writer", "parts_done"]
+__all__ = [
+    "OUT_FORMATS",
+    "Drawn",
+    "OutColumn",
+    "TableWriter",
+    "Whole",
+    "arrow_type",
+    "drawn",
+    "open_writer",
+    "parts_done",
+]
 
 OUT_FORMATS = {
     ".csv": "csv",
@@ -73,6 +81,36 @@ class Whole(NamedTuple):
     kinds: tuple[str, ...]
     bounds: tuple[float, float, float, float] | None
     bom: bool
+
+
+class Drawn(NamedTuple):
+    """The geometry that leaves with a block of rows.
+
+    Attributes
+    ----------
+    wkb
+        Well-known binary as an Arrow array; None where it is the block's own.
+    kinds, bounds
+        Geometry types and corners (x0, y0, x1, y1); None without any.
+    """
+
+    wkb: Any
+    kinds: list[str]
+    bounds: list[float] | None
+
+
+def drawn(block: RowBlock, *, as_came: bool) -> Drawn:
+    """Return what leaves as geometry of a block: the table's own as it came, or the places in EPSG:3424."""
+    import pyarrow as pa  # noqa: PLC0415 - only writing needs it
+
+    own = as_came and block.shapes is not None
+    shapes = block.shapes if own and block.shapes is not None else block.geometries
+    bounds = shapely.total_bounds(shapes)
+    return Drawn(
+        None if own and block.wkb is not None else pa.array(shapely.to_wkb(shapes).tolist(), pa.binary()),
+        sorted(_KINDS[i] for i in np.unique(shapely.get_type_id(shapes)) if i >= 0),
+        [float(v) for v in bounds] if np.isfinite(bounds).all() else None,
+    )
 
 
 def open_writer(
@@ -204,17 +242,32 @@ class TableWriter:
         """What was said with each block, in order, also of those that an earlier run wrote."""
         return [said["tally"] for said in self._parts.said]
 
+    @property
+    def draws(self) -> Literal["came", "placed"] | None:
+        """What leaves as geometry: the table's own as it came, the places in EPSG:3424, or nothing."""
+        if self._crs is None:
+            return None
+        return "came" if self._as_came else "placed"
+
     def write(
-        self, block: RowBlock, columns: Mapping[str, Sequence[Any] | NDArray[Any]], *, tally: object = None
+        self,
+        block: Came,
+        columns: Mapping[str, Any],
+        *,
+        drawn: Drawn | None = None,
+        tally: object = None,
     ) -> None:
         """Write one block.
 
         Parameters
         ----------
         block
-            The rows.
+            The rows as they came.
         columns
-            Values of the added columns, all of them, one for each row; None (and NaN for numbers) is nothing.
+            Values of the added columns, all of them, one for each row, or Arrow arrays; None (and NaN for numbers) is
+            nothing.
+        drawn
+            Their geometry, as `drawn` gives it, where the format `draws` any.
         tally
             Whatever is to be known of the block after an interruption, in values that JSON has.
 
@@ -223,7 +276,7 @@ class TableWriter:
         LayerFault
             ``too_many_rows`` for more than a sheet has, ``disk_full`` or ``not_written``.
         ValueError
-            Where the block does not follow the last one, or columns are missing.
+            Where the block does not follow the last one, or columns or geometry are missing.
         """
         import pyarrow as pa  # noqa: PLC0415 - only writing needs it
 
@@ -242,14 +295,11 @@ class TableWriter:
         names = [column.name for column in (*self._came, *self._extra)]
         about: dict[str, Any] = {"tally": tally}
         if self._crs is not None:
-            came = self._as_came and block.shapes is not None
-            shapes = block.shapes if came and block.shapes is not None else block.geometries
-            drawn = (
-                block.wkb if came and block.wkb is not None else pa.array(shapely.to_wkb(shapes).tolist(), pa.binary())
-            )
-            arrays.append(drawn)
+            if drawn is None:
+                raise ValueError("The format has geometry; expected what leaves with the block.")
+            arrays.append(block.wkb if drawn.wkb is None else drawn.wkb)
             names.append(_WKB)
-            about |= _about(shapes)
+            about |= {"kinds": drawn.kinds, "bounds": drawn.bounds}
         if any(len(array) != len(block) for array in arrays):
             raise ValueError(f"A column does not have {len(block):,} values, one for each row.")
         self._parts.add(pa.Table.from_arrays(arrays, names=names), about)
@@ -306,38 +356,43 @@ class TableWriter:
         self.close()
 
 
-def _about(shapes: NDArray[Any]) -> dict[str, Any]:
-    bounds = shapely.total_bounds(shapes)
-    kinds = sorted(_KINDS[i] for i in np.unique(shapely.get_type_id(shapes)) if i >= 0)
-    return {"kinds": kinds, "bounds": [float(v) for v in bounds] if np.isfinite(bounds).all() else None}
-
-
-def _came_array(block: RowBlock, column: OutColumn) -> Any:  # noqa: ANN401 - pyarrow has no types
+def _came_array(block: Came, column: OutColumn) -> Any:  # noqa: ANN401 - pyarrow has no types
     if block.batch is not None:
         return block.batch.column(column.name)
     return _array(block.columns[column.name], column)
 
 
-def _array(values: Sequence[Any] | NDArray[Any], column: OutColumn) -> Any:  # noqa: ANN401
-    """Return a column as Arrow has it; the cells of a sheet as JSON, each with its kind."""
+def arrow_type(kind: ColumnType) -> Any:  # noqa: ANN401 - pyarrow has no types
+    """Return the Arrow type in which a column of a kind is kept."""
     import pyarrow as pa  # noqa: PLC0415
 
-    kinds = {
+    return {
+        "text": pa.string(),
         "integer": pa.int64(),
         "number": pa.float64(),
         "boolean": pa.bool_(),
         "date": pa.date32(),
         "datetime": pa.timestamp("us"),
-    }
+        "any": pa.string(),
+    }[kind]
+
+
+def _array(values: Any, column: OutColumn) -> Any:  # noqa: ANN401
+    """Return a column as Arrow has it; the cells of a sheet as JSON, each with its kind."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    kind = arrow_type(column.type)
+    if isinstance(values, pa.Array):
+        return (values.dictionary_decode() if pa.types.is_dictionary(values.type) else values).cast(kind)
     if column.type == "any":
-        return pa.array([_packed(value) for value in values], pa.string())
+        return pa.array([_packed(value) for value in values], kind)
     if column.type == "text":
         if not all(value is None or type(value) is str for value in values):
             values = [None if value is None else cell_text(value) for value in values]
-        return pa.array(values, pa.string(), from_pandas=False)
+        return pa.array(values, kind, from_pandas=False)
     if isinstance(values, np.ndarray):
-        return pa.array(values, from_pandas=True).cast(kinds[column.type])
-    return pa.array([None if is_blank(value) else value for value in values], kinds[column.type])
+        return pa.array(values, from_pandas=True).cast(kind)
+    return pa.array([None if is_blank(value) else value for value in values], kind)
 
 
 def _packed(value: object) -> str | None:

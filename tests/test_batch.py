@@ -18,7 +18,8 @@ import pytest
 from drawn import NEWARK
 
 from grownj_geo.atlas import load_atlas
-from grownj_geo.batch import BatchOptions, Question, batch_columns, run_batch
+from grownj_geo.batch import BatchOptions, Question, run_batch
+from grownj_geo.batchwork import batch_columns
 from grownj_geo.determine import Engine, determine
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.features import LayerFault

@@ -24,7 +24,7 @@ from test_siterows import geoparquet, opened, parcels, text
 
 from grownj_geo import tableout
 from grownj_geo.features import Change, LayerFault
-from grownj_geo.tableout import OUT_FORMATS, OutColumn, open_writer, parts_done
+from grownj_geo.tableout import OUT_FORMATS, OutColumn, drawn, open_writer, parts_done
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -79,7 +79,8 @@ def write(
         for number, block in enumerate(reader.blocks(writer.rows, size)):
             if number == stop:
                 return ()
-            writer.write(block, added(len(block), block.start), tally={"rows": len(block)})
+            shown = None if writer.draws is None else drawn(block, as_came=writer.draws == "came")
+            writer.write(block, added(len(block), block.start), drawn=shown, tally={"rows": len(block)})
         return writer.finish()
 
 
