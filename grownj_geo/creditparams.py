@@ -1,0 +1,399 @@
+"""The figures of the credit rules as data: dated, cited, each with how well it is known, checked on loading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
+from functools import lru_cache
+from importlib import resources
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
+
+import yaml
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
+
+from grownj_geo.areas import area_names
+from grownj_geo.errors import RulebookError
+from grownj_geo.manifest import STATUS_ORDER, Status
+from grownj_geo.nodes import Name, Strict
+from grownj_geo.readings import Reading, nearest_name, read_entries
+from grownj_geo.yamlfile import read_yaml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = [
+    "Bonus",
+    "Condition",
+    "CreditBook",
+    "Figure",
+    "FigureValue",
+    "Figures",
+    "Line",
+    "Trust",
+    "below_confirmed",
+    "credit_books",
+    "credit_readings",
+    "load_credit_book",
+    "resolve_credit_readings",
+]
+
+Trust = Literal["confirmed", "known", "stated"]
+"""Which figures are taken as they stand: only confirmed ones; all but unverified ones; every one there is."""
+
+_ValueT = TypeVar("_ValueT")
+_UNSURE = {"unverified", "not_found"}
+
+
+def _no_yes_or_no(value: object) -> object:
+    # YAML reads a bare yes as true, and true would count as one. A float goes through its own digits.
+    if isinstance(value, bool):
+        raise ValueError("this is yes or no; expected a figure, a day or a list of names")  # noqa: TRY004 - pydantic's way
+    return str(value) if isinstance(value, float) else value
+
+
+Amount = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
+
+
+class FigureValue(Strict):
+    """One value of a figure, in force from a day until the next value's; null where no value was found."""
+
+    from_: date = Field(alias="from")
+    value: Annotated[date | Amount | tuple[str, ...] | None, BeforeValidator(_no_yes_or_no)]
+    citation: Annotated[str, Field(min_length=1)]
+    status: Status
+    source: str | None = None
+    status_note: str | None = None
+
+    @model_validator(mode="after")
+    def _found(self) -> FigureValue:
+        if (self.value is None) != (self.status == "not_found"):
+            raise ValueError("a figure has no value exactly when its status is 'not_found'")
+        return self
+
+
+class Figure(Strict):
+    """A figure of the law, with its dated values."""
+
+    label: Annotated[str, Field(min_length=1)]
+    unit: Literal[
+        "dollars", "dollars_per_sqft", "count", "percent", "years", "months", "days", "hours", "sqft", "names", "day"
+    ]
+    values: Annotated[tuple[FigureValue, ...], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _fits(self) -> Figure:
+        wanted: type = {"day": date, "names": tuple}.get(self.unit, Decimal)
+        for each in self.values:
+            if each.value is not None and not isinstance(each.value, wanted):
+                raise ValueError(f"{each.value!r} is no value of the unit {self.unit!r}")
+        if len({each.from_ for each in self.values}) != len(self.values):
+            raise ValueError("two values begin on the same day; keep one")
+        return self
+
+    def at(self, day: date) -> FigureValue:
+        """Return the value in force on a day: the last one that has begun, else the first."""
+        begun = [v for v in self.values if v.from_ <= day]
+        return max(begun, key=lambda v: v.from_) if begun else min(self.values, key=lambda v: v.from_)
+
+
+class Condition(Strict):
+    """A condition on areas and facts of a project: exactly one of its parts is given."""
+
+    area: str | None = None
+    fact: Name | None = None
+    any: tuple[Condition, ...] = ()
+    all: tuple[Condition, ...] = ()
+    not_: Condition | None = Field(default=None, alias="not")
+
+    @model_validator(mode="after")
+    def _one(self) -> Condition:
+        given = [part for part in (self.area, self.fact, self.any, self.all, self.not_) if part]
+        if len(given) != 1:
+            raise ValueError("expected exactly one of area, fact, any, all, not")
+        if self.area is not None and self.area not in area_names():
+            raise ValueError(f"there is no area {self.area!r}. {nearest_name(self.area, area_names())}")
+        return self
+
+    def asked(self) -> Iterator[tuple[str, str]]:
+        """Yield the kind and the name of everything it looks at: ``("area", "priority_area")``."""
+        if self.area:
+            yield "area", self.area
+        if self.fact:
+            yield "fact", self.fact
+        for part in (*self.any, *self.all, *([self.not_] if self.not_ else [])):
+            yield from part.asked()
+
+
+class Line(Strict):
+    """One line of the base amounts with its limits. `place` lines depend on the place alone."""
+
+    id: Name
+    label: str
+    when: Condition
+    base: Name
+    job_limit: Name
+    year_limit: Name
+    withholdings: Name | None = None
+    place: bool = False
+
+
+class Steps(Strict):
+    """An amount for each whole step of a share above a level, up to a most."""
+
+    of: Literal["capital_over_minimum", "salary_over_median"]
+    amount: Name
+    step_percent: Name
+    most: Name
+    most_where: Condition | None = None
+    most_there: Name | None = None
+
+
+class TierAmount(Strict):
+    """An amount from more than so many on."""
+
+    more_than: int
+    amount: Name
+
+
+class Tiers(Strict):
+    """Amounts by number, the highest that is reached."""
+
+    of: Literal["jobs"]
+    amounts: Annotated[tuple[TierAmount, ...], Field(min_length=1)]
+
+
+class Bonus(Strict):
+    """What is added for each job and year: a flat amount, tiers or steps."""
+
+    id: Name
+    label: str
+    when: Condition | None = None
+    from_: date | None = Field(default=None, alias="from")
+    amount: Name | None = None
+    steps: Steps | None = None
+    tiers: Tiers | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Bonus:
+        if sum(part is not None for part in (self.amount, self.steps, self.tiers)) != 1:
+            raise ValueError("expected exactly one of amount, steps, tiers")
+        return self
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The figures that it names."""
+        if self.steps is not None:
+            names = (self.steps.amount, self.steps.step_percent, self.steps.most, self.steps.most_there)
+            return tuple(name for name in names if name)
+        if self.tiers is not None:
+            return tuple(tier.amount for tier in self.tiers.amounts)
+        return (self.amount,) if self.amount else ()
+
+
+class InvestmentStep(Strict):
+    """One step of the method by capital investment; no yearly limit on the last."""
+
+    jobs: Name
+    capital: Name
+    year_limit: Name | None = None
+
+
+class CreditBook(Strict):
+    """One program's figures, and for Grow New Jersey its lines and bonuses."""
+
+    format: Literal[1]
+    id: str
+    title: str
+    version: str
+    citation: str
+    first_day: date
+    last_day: date
+    outside_days: str
+    figures: dict[Name, Figure]
+    lines: tuple[Line, ...] = ()
+    bonuses: tuple[Bonus, ...] = ()
+    investment_steps: tuple[InvestmentStep, ...] = ()
+
+    @model_validator(mode="after")
+    def _named(self) -> CreditBook:
+        named = [n for line in self.lines for n in (line.base, line.job_limit, line.year_limit, line.withholdings) if n]
+        named += [name for bonus in self.bonuses for name in bonus.figures]
+        named += [n for step in self.investment_steps for n in (step.jobs, step.capital, step.year_limit) if n]
+        for name in named:
+            if name not in self.figures:
+                raise ValueError(f"there is no figure {name!r}. {nearest_name(name, self.figures)}")
+        return self
+
+    def facts(self) -> tuple[str, ...]:
+        """Return the facts that lines and bonuses ask for, each once."""
+        tests = [line.when for line in self.lines]
+        for bonus in self.bonuses:
+            tests += [test for test in (bonus.when, bonus.steps and bonus.steps.most_where) if test]
+        return tuple(dict.fromkeys(name for test in tests for kind, name in test.asked() if kind == "fact"))
+
+
+@lru_cache(maxsize=8)
+def load_credit_book(book_id: str = "grow-nj") -> CreditBook:
+    """Return a shipped book of figures: `grow-nj`, `urban-transit-hub` or `a1178`.
+
+    Raises
+    ------
+    RulebookError
+        If there is none of that name, or it does not follow the format; the message names the place.
+
+    Examples
+    --------
+    >>> load_credit_book().figures["jobs_startup_new"].values[0].value
+    Decimal('10')
+    """
+    if book_id not in credit_books():
+        raise RulebookError(f"There is no book of credit figures {book_id!r}. {nearest_name(book_id, credit_books())}")
+    path = resources.files("grownj_geo") / "rules" / "credits" / f"{book_id}.yaml"
+    return read_credit_book(path.read_bytes(), name=path.name)
+
+
+def credit_books() -> list[str]:
+    """Return the ids of the books that ship."""
+    folder = resources.files("grownj_geo") / "rules" / "credits"
+    names = [path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml")]
+    return sorted(set(names) - {"areas", "readings"})
+
+
+def read_credit_book(content: bytes | str, *, name: str) -> CreditBook:
+    """Read and check a book of figures.
+
+    Raises
+    ------
+    RulebookError
+        If it is not YAML or does not follow the format; every problem with its place.
+    """
+    try:
+        raw = read_yaml(content)
+        return CreditBook.model_validate(raw)
+    except yaml.YAMLError as error:
+        raise RulebookError(f"{name} is not readable YAML: {error}. Correct the line named.") from error
+    except ValidationError as error:
+        places = [(" > ".join(map(str, e["loc"])), e["msg"].removeprefix("Value error, ")) for e in error.errors()]
+        lines = "\n".join(f"  {place or 'top level'}: {words}" for place, words in places)
+        raise RulebookError(f"{name} does not follow the format of credit figures:\n{lines}") from error
+
+
+@lru_cache(maxsize=1)
+def credit_readings() -> dict[str, Reading]:
+    """Return the open questions of the credit rules by id, with the options that can be chosen."""
+    path = resources.files("grownj_geo") / "rules" / "credits" / "readings.yaml"
+    return {reading.id: reading for reading in read_entries(path.read_bytes(), Reading, name=path.name)}
+
+
+def resolve_credit_readings(chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return the option of each open question of the credit rules: the chosen one, else the default.
+
+    Raises
+    ------
+    RulebookError
+        For a reading or an option that there is not.
+
+    Examples
+    --------
+    >>> resolve_credit_readings({"A54": "total"})
+    {'A13': 'reduction_rounded_down', 'A54': 'total'}
+    """
+    readings = credit_readings()
+    for name, option in chosen.items():
+        if name not in readings:
+            raise RulebookError(f"The credit rules have no reading {name!r}. {nearest_name(name, readings)}")
+        if option not in readings[name].options:
+            known = readings[name].options
+            raise RulebookError(
+                f"The reading {name} has no option {option!r}; expected one of {', '.join(known)}. "
+                f"{nearest_name(option, known)}"
+            )
+    return {name: chosen.get(name, reading.default) for name, reading in readings.items()}
+
+
+def below_confirmed(status: str) -> bool:
+    """Return whether a status is weaker than `confirmed`.
+
+    Examples
+    --------
+    >>> below_confirmed("confirmed"), below_confirmed("derived")
+    (False, True)
+    """
+    return STATUS_ORDER.index(status) > 0
+
+
+@dataclass(frozen=True)
+class Figures:
+    """A book's figures on a day, and which of them are taken as they stand.
+
+    Attributes
+    ----------
+    trust
+        ``"confirmed"`` takes confirmed figures only; ``"known"`` all but unverified ones; ``"stated"`` every one that
+        has a value.
+    """
+
+    book: CreditBook
+    day: date
+    trust: Trust = "known"
+    _values: dict[str, FigureValue] = field(default_factory=dict)
+
+    def of(self, name: str) -> FigureValue:
+        """Return a figure as it stands on the day."""
+        found = self._values.get(name)
+        if found is None:
+            found = self._values[name] = self.book.figures[name].at(self.day)
+        return found
+
+    def number(self, name: str) -> Decimal:
+        """Return a figure's value as a number, whatever its status."""
+        return _as(Decimal, self.of(name).value, name)
+
+    def count(self, name: str) -> int:
+        """Return a whole figure."""
+        return int(self.number(name))
+
+    def names(self, name: str) -> tuple[str, ...]:
+        """Return a list of names."""
+        return _as(tuple, self.of(name).value, name)
+
+    def date(self, name: str) -> date:
+        """Return a day."""
+        return _as(date, self.of(name).value, name)
+
+    def stands(self, name: str) -> bool:
+        """Return whether a figure is taken as it stands."""
+        status = self.of(name).status
+        if self.trust == "confirmed":
+            return status == "confirmed"
+        return status != "not_found" and (self.trust == "stated" or status not in _UNSURE)
+
+    def band(self, name: str) -> tuple[Decimal, Decimal]:
+        """Return the least and the greatest that an amount to be added can be.
+
+        An unverified amount may be as stated or nothing; one below what is asked for, or without a value, may be
+        anything.
+        """
+        if self.stands(name):
+            value = self.number(name)
+            return value, value
+        value_or_none = self.of(name).value
+        if self.trust == "confirmed" or value_or_none is None:
+            return Decimal(0), Decimal("Infinity")
+        return Decimal(0), self.number(name)
+
+    def limit(self, name: str) -> tuple[Decimal, Decimal]:
+        """Return the least and the greatest that a limit can be: an unverified one may not exist."""
+        if self.stands(name):
+            value = self.number(name)
+            return value, value
+        if self.trust == "confirmed":
+            return Decimal(0), Decimal("Infinity")
+        return self.number(name), Decimal("Infinity")
+
+
+def _as(kind: type[_ValueT], value: object, name: str) -> _ValueT:
+    if not isinstance(value, kind):
+        raise RulebookError(f"The figure {name!r} is {value!r}; expected a {kind.__name__}. Correct the book.")
+    return value

@@ -1,0 +1,178 @@
+"""The figures are data: dated, cited, sourced, and used as far as they are known."""
+
+from __future__ import annotations
+
+import csv
+from datetime import date
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from grownj_geo.creditparams import (
+    Figures,
+    below_confirmed,
+    credit_books,
+    credit_readings,
+    load_credit_book,
+    read_credit_book,
+    resolve_credit_readings,
+)
+from grownj_geo.creditproject import PROJECT_FACTS
+from grownj_geo.errors import RulebookError
+
+SOURCES = Path(__file__).resolve().parents[1] / "data" / "sources.csv"
+INFINITY = Decimal("Infinity")
+
+
+def book(**more: Any) -> dict[str, Any]:
+    figure = {
+        "label": "Near",
+        "unit": "dollars",
+        "values": [{"from": date(2013, 9, 18), "value": 5, "citation": "a memo", "status": "confirmed"}],
+    }
+    return {
+        "format": 1,
+        "id": "mine",
+        "title": "Mine",
+        "version": "1",
+        "citation": "a memo",
+        "first_day": date(2013, 9, 18),
+        "last_day": date(2019, 7, 1),
+        "outside_days": "None.",
+        "figures": {"near": figure},
+        **more,
+    }
+
+
+def refused(raw: dict[str, Any]) -> str:
+    with pytest.raises(RulebookError) as caught:
+        read_credit_book(yaml.safe_dump(raw), name="mine.yaml")
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("book_id", credit_books())
+def test_every_figure_has_a_citation_and_a_source_that_is_known(book_id: str) -> None:
+    with SOURCES.open(encoding="utf-8") as file:
+        known = {row["id"] for row in csv.DictReader(file)}
+    for name, figure in load_credit_book(book_id).figures.items():
+        for value in figure.values:
+            assert value.citation, name
+            for source in (value.source or "").split(";"):
+                assert source in known | {""}, (name, source)
+            if value.status in {"confirmed", "secondary"}:
+                assert value.source, f"{name} is {value.status} by no source"
+
+
+def test_a_fact_that_a_bonus_asks_for_can_be_stated_or_is_computed() -> None:
+    computed = {"mega_project", "industrial_premises", "targeted_industry", "substantial_remediation"}
+    assert set(load_credit_book().facts()) == set(PROJECT_FACTS) | computed
+
+
+def test_the_lines_come_highest_first() -> None:
+    figures = Figures(load_credit_book(), date(2017, 4, 17), "stated")
+    lines = load_credit_book().lines
+    for part in ("base", "job_limit"):
+        amounts = [figures.number(getattr(line, part)) for line in lines]
+        assert amounts == sorted(amounts, reverse=True), part
+
+
+@pytest.mark.parametrize(
+    ("trust", "name", "band", "limit"),
+    [
+        ("known", "base_growth_zone", (5000, 5000), (5000, 5000)),
+        ("known", "base_distressed", (4000, 4000), (4000, 4000)),
+        ("known", "job_limit_distressed", (0, 11000), (11000, INFINITY)),
+        ("stated", "job_limit_distressed", (11000, 11000), (11000, 11000)),
+        ("stated", "bonus_college", (0, INFINITY), (0, INFINITY)),
+        ("confirmed", "base_distressed", (0, INFINITY), (0, INFINITY)),
+        ("confirmed", "base_growth_zone", (5000, 5000), (5000, 5000)),
+    ],
+)
+def test_a_figure_is_taken_as_far_as_it_is_known(
+    trust: Any, name: str, band: tuple[Any, Any], limit: tuple[Any, Any]
+) -> None:
+    figures = Figures(load_credit_book(), date(2017, 4, 17), trust)
+    assert figures.band(name) == band
+    if name != "bonus_college":
+        assert figures.limit(name) == limit
+
+
+def test_the_value_in_force_is_the_last_that_has_begun() -> None:
+    raw = book()
+    raw["figures"]["near"]["values"].append(
+        {"from": date(2015, 1, 1), "value": 7, "citation": "a memo", "status": "secondary"}
+    )
+    figure = read_credit_book(yaml.safe_dump(raw), name="mine.yaml").figures["near"]
+    assert [figure.at(date(*day)).value for day in [(2013, 1, 1), (2014, 12, 31), (2015, 1, 1)]] == [5, 5, 7]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"value": "yes"}, "figures > near > values > 0 > value"),
+        ({"value": True}, "this is yes or no; expected a figure"),
+        ({"value": -1}, "greater than or equal to 0"),
+        ({"value": None}, "no value exactly when its status is 'not_found'"),
+        ({"value": date(2016, 1, 1)}, "is no value of the unit 'dollars'"),
+        ({"status": "sure"}, "Input should be 'confirmed'"),
+        ({"citation": ""}, "citation"),
+    ],
+)
+def test_a_figure_that_is_wrong_is_refused_with_its_place(change: dict[str, Any], words: str) -> None:
+    raw = book()
+    raw["figures"]["near"]["values"][0] |= change
+    assert words in refused(raw)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"bonuses": [{"id": "b", "label": "B", "amount": "neer"}]}, "there is no figure 'neer'. Did you mean 'near'?"),
+        ({"bonuses": [{"id": "b", "label": "B"}]}, "expected exactly one of amount, steps, tiers"),
+        (
+            {"bonuses": [{"id": "b", "label": "B", "amount": "near", "when": {"area": "priority_aera"}}]},
+            "Did you mean 'priority_area'",
+        ),
+        (
+            {"bonuses": [{"id": "b", "label": "B", "amount": "near", "when": {}}]},
+            "exactly one of area, fact, any, all, not",
+        ),
+        ({"colour": "red"}, "colour: Extra inputs are not permitted"),
+    ],
+)
+def test_a_book_that_names_what_is_not_there_is_refused(more: dict[str, Any], words: str) -> None:
+    assert words in refused(book(**more))
+
+
+def test_readings_that_do_not_fit_the_rules_examples_are_not_offered() -> None:
+    assert list(credit_readings()["A13"].options) == [
+        "reduction_rounded_down",
+        "reduction_down_to_even",
+        "result_to_nearest",
+        "none",
+    ]
+    assert resolve_credit_readings({}) == {"A13": "reduction_rounded_down", "A54": "rate"}
+
+
+def test_a_reading_that_there_is_not_is_refused() -> None:
+    with pytest.raises(RulebookError, match="no reading 'A99'"):
+        resolve_credit_readings({"A99": "x"})
+    with pytest.raises(RulebookError, match="Did you mean 'result_to_nearest'"):
+        resolve_credit_readings({"A13": "to_nearest"})
+
+
+def test_only_confirmed_is_confirmed() -> None:
+    assert [below_confirmed(s) for s in ("confirmed", "derived", "secondary", "unverified")] == [
+        False,
+        True,
+        True,
+        True,
+    ]
+
+
+def test_a_book_that_there_is_not_is_refused() -> None:
+    with pytest.raises(RulebookError, match="Did you mean 'grow-nj'"):
+        load_credit_book("grownj")
