@@ -16,7 +16,7 @@ from grownj_geo.rows_block import cell_text, is_blank
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Roles", "TableOptions", "find_header", "find_roles", "unique_names"]
+__all__ = ["Roles", "TableOptions", "find_header", "find_roles", "says_where", "unique_names"]
 
 # Pairs of longitude and latitude come first among the usual pairs of coordinates.
 _DEGREES = COORDINATE_FIELDS[:7]
@@ -38,6 +38,7 @@ _NAMED = ("lon", "lat", "x", "y", "site", "pin", "municipality", "county", "bloc
 _HEADER_WITHIN = 30
 _FACT = "fact:"
 _PLACE_LIKE = re.compile(r"\s*(?:\{|SRID=|(?:MULTI)?(?:POINT|POLYGON)\b|[0-9]{3,4}_)|[0-9].*[^0-9.][^0-9]*[0-9]")
+_BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 _WKT_LIKE = re.compile(r"\s*(?:SRID=[0-9]+;)?\s*(?:MULTI)?(?:POINT|POLYGON|LINESTRING)\b", re.IGNORECASE)
 
 
@@ -150,6 +151,11 @@ def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
 
 
+def _without_unit(name: str) -> str:
+    """Return a name without what stands in brackets behind it: ``Longitude (W)`` is a longitude."""
+    return _plain(_BRACKETS.sub("", name))
+
+
 def unique_names(cells: Sequence[object]) -> tuple[list[str], list[str]]:
     """Return a name for each cell of a header, each once, and what had to be renamed.
 
@@ -195,7 +201,9 @@ def find_header(rows: Sequence[Sequence[object]], options: TableOptions) -> tupl
     best, most = 0, 0
     for i, row in enumerate(rows[:_HEADER_WITHIN]):
         texts = [cell_text(cell).strip() for cell in row]
-        count = len({_plain(t) for t in texts if t} & known) + sum(t.casefold().startswith(_FACT) for t in texts)
+        count = len({n for t in texts if t for n in (_plain(t), _without_unit(t))} & known) + sum(
+            t.casefold().startswith(_FACT) for t in texts
+        )
         if count > most:
             best, most = i, count
     return best, most
@@ -230,6 +238,8 @@ def find_roles(
     by_plain: dict[str, str] = {}
     for column in header:
         by_plain.setdefault(_plain(column), column)
+    for column in header:
+        by_plain.setdefault(_without_unit(column), column)
     given = {role: _named(column, header, by_plain, role, name) for role, column in options.named().items()}
     pair, degrees = _pair(given, by_plain, options, name)
     columns = {role: column for role, column in given.items() if role not in {"lon", "lat", "x", "y"}}
@@ -241,6 +251,26 @@ def find_roles(
         if found is not None and _speaks(role, sample.get(found, ()), pair=pair is not None):
             columns[role] = found
     return Roles(pair, degrees, columns, _facts(header, name), frozenset(given))
+
+
+def says_where(rows: Sequence[Sequence[object]], options: TableOptions) -> bool:
+    """Return whether the first rows of a table have the names of columns that say where sites are.
+
+    Examples
+    --------
+    >>> says_where([["Sites"], ["Block", "Lot", "Municipality"]], TableOptions())
+    True
+    """
+    at, known = find_header(rows, options)
+    if not known:
+        return False
+    names, _ = unique_names(rows[at])
+    sample = {name: [row[i] for row in rows[at + 1 :] if i < len(row)] for i, name in enumerate(names)}
+    try:
+        return find_roles(names, options, sample, name="").place
+    except LayerFault:
+        # A column that was named is not there, for one: this is not the table that is meant.
+        return False
 
 
 def _named(column: str, header: Sequence[str], by_plain: Mapping[str, str], role: str, name: str) -> str:

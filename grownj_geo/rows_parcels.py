@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from grownj_geo.errors import SiteError
 from grownj_geo.pins import match_municipality, parse_pins
-from grownj_geo.rows_block import RawBlock, cell_text, is_blank
+from grownj_geo.rows_block import RawBlock, cell_text
+from grownj_geo.rows_cells import is_day_like, says_nothing
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,6 +23,8 @@ __all__ = ["Parcels", "SaidOfParcel"]
 _PLAIN_PIN = re.compile(r"[0-9]{4}_(?:[1-9][0-9]*(?:\.[0-9]+)?)_(?:[1-9][0-9]*(?:\.[0-9]+)?)(?:_[A-Z][A-Z0-9]*)?")
 _SHORT_PIN = re.compile(r"([0-9]{3})(?:\.0)?(_.*)")
 _DIGITS = re.compile(r"([0-9]+)(?:\.0+)?")
+_NUMBER_LIKE = re.compile(r"[0-9]+\.[0-9]*[1-9]")
+_SEVERAL = re.compile(r"\s*(?:[,;&\n]|\band\b)\s*", re.IGNORECASE)
 _CODE_DIGITS = 4
 _MOST_KNOWN = 200_000
 
@@ -98,10 +101,14 @@ class Parcels:
 
     def _row(self, cells: dict[str, Any]) -> SaidOfParcel | None:
         stated = self._stated(cells)
-        if not is_blank(cells.get("pin")):
+        if not says_nothing(cells.get("pin")):
             found = self._pin(cell_text(cells["pin"]).strip(), self.roles["pin"] or "", named="pin" in self.roles.named)
-        elif stated is not None and stated.code and not (is_blank(cells.get("block")) and is_blank(cells.get("lot"))):
-            found = self._from_parts(stated.code, cells)
+        elif (
+            stated is not None
+            and stated.code
+            and not (says_nothing(cells.get("block")) and says_nothing(cells.get("lot")))
+        ):
+            found = self._from_parts(stated, cells)
         else:
             return stated
         if stated is None:
@@ -137,29 +144,38 @@ class Parcels:
             pins[0].mun_code, "pin", names, "parcel number (PAMS_PIN)", (*notes, *more), restored=bool(notes)
         )
 
-    def _from_parts(self, code: str, cells: dict[str, Any]) -> SaidOfParcel:
-        """Return the parcel that block, lot and qualifier make with a municipality."""
-        parts = [cells.get(role) for role in ("block", "lot", "qualifier")]
-        roles = [self.roles[role] for role in ("block", "lot", "qualifier")]
-        if is_blank(parts[0]) or is_blank(parts[1]):
-            lacking = roles[0] if is_blank(parts[0]) else roles[1]
+    def _from_parts(self, stated: SaidOfParcel, cells: dict[str, Any]) -> SaidOfParcel:
+        """Return the parcel, or parcels, that block, lot and qualifier make with a municipality."""
+        block, lot, qualifier = (cells.get(role) for role in ("block", "lot", "qualifier"))
+        names = [self.roles[role] for role in ("block", "lot", "qualifier")]
+        if says_nothing(block) or says_nothing(lot):
+            lacking = names[0] if says_nothing(block) else names[1]
             return SaidOfParcel(
                 problem=f"{lacking or 'block or lot'} is empty, so that there is no whole parcel number"
             )
+        # An empty cell that a formula looks up shows as 0.
+        bare = says_nothing(qualifier) or cell_text(qualifier).strip() == "0"
+        parts = (block, lot) if bare else (block, lot, qualifier)
+        by_sheet = stated.restored and isinstance(cells["municipality"], str)
         unsure = [
-            f"{name} is the number {part!r} in the table, which may be {part!r} or {part!r}0: a spreadsheet drops "
-            "zeros at the end. The parcel was not identified; write such lots as text."
-            for name, part in zip(roles, parts, strict=True)
-            if isinstance(part, float) and not part.is_integer() and not is_blank(part)
+            f"{name} is {_as_it_stands(part)}. The parcel was not identified; write it as text."
+            for name, part in zip(names, parts, strict=False)
+            if _may_be_another(part, by_sheet=by_sheet)
         ]
         if unsure:
-            return SaidOfParcel(code, "stated", (), "municipality as stated", tuple(unsure))
+            return SaidOfParcel(stated.code, "stated", (), "municipality as stated", tuple(unsure))
         texts = [cell_text(part).strip() for part in parts]
-        return self._pin("_".join([code, *filter(None, texts)]), f"{roles[0]} and {roles[1]}", named=False)
+        lots = [text for text in _SEVERAL.split(texts[1]) if text]
+        if len(lots) > 1 and not bare:
+            return SaidOfParcel(
+                problem=f"{names[1]} is {texts[1]!r}, several lots, with one {names[2]}; expected a row for each"
+            )
+        pins = ("_".join([stated.code, texts[0], each, *texts[2:]]) for each in lots)
+        return self._pin(" ".join(pins), f"{names[0]} and {names[1]}", named=False)
 
     def _stated(self, cells: dict[str, Any]) -> SaidOfParcel | None:
         cell = cells.get("municipality")
-        if is_blank(cell):
+        if says_nothing(cell):
             return None
         key = cell_text(cell).strip(), cell_text(cells.get("county")).strip()
         if key not in self._municipalities:
@@ -188,6 +204,28 @@ class Parcels:
         except SiteError as error:
             return error
         return code, notes, False
+
+
+def _may_be_another(part: Any, *, by_sheet: bool) -> bool:  # noqa: ANN401
+    """Return whether a spreadsheet may have made this of another block or lot.
+
+    Text is as it was typed, unless the municipal code beside it is text that has lost its zero: then a spreadsheet
+    wrote the whole row.
+    """
+    if isinstance(part, bool) or is_day_like(part):
+        return True
+    if isinstance(part, str):
+        return by_sheet and _NUMBER_LIKE.fullmatch(part.strip()) is not None
+    return isinstance(part, float) and not part.is_integer()
+
+
+def _as_it_stands(part: Any) -> str:  # noqa: ANN401
+    shown = cell_text(part).strip()
+    if isinstance(part, bool):
+        return f"{shown} in the table, which is neither block nor lot"
+    if is_day_like(part):
+        return f"the day or time {shown!r} in the table: a spreadsheet makes days of such as 7-14"
+    return f"the number {shown} in the table, which may be {shown} or {shown}0: a spreadsheet drops zeros at the end"
 
 
 def _also(said: SaidOfParcel, *notes: str, other: SaidOfParcel) -> SaidOfParcel:

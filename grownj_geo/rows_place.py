@@ -12,11 +12,12 @@ import shapely
 from grownj_geo.coordinates import parse_coordinates
 from grownj_geo.crs import is_degrees, plain_text
 from grownj_geo.errors import FactError, SiteError
-from grownj_geo.facts import check_facts
 from grownj_geo.features import Change
 from grownj_geo.locate import locate
 from grownj_geo.pins import looks_like_pin
 from grownj_geo.rows_block import RawBlock, RowBlock, cell_text, is_blank
+from grownj_geo.rows_cells import says_nothing, ungrouped
+from grownj_geo.rows_facts import read_fact
 from grownj_geo.rows_parcels import Parcels
 from grownj_geo.rows_shapes import fitting_box, place_points, place_shapes
 
@@ -39,7 +40,7 @@ _HEX = re.compile(r"(?:00|01)[0-9A-Fa-f]+")
 
 
 def plain_numbers(cells: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np.int8]]:
-    """Return the numbers of cells, NaN where there is none, and what each cell is: 0 blank, 1 a number, 2 other.
+    """Return the numbers of cells, NaN where there is none, and what each cell is: 0 nothing, 1 a number, 2 other.
 
     Examples
     --------
@@ -58,7 +59,7 @@ def plain_numbers(cells: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np
                 return values, kinds
     values = np.full(len(cells), np.nan)
     for i, cell in enumerate(cells):
-        if is_blank(cell):
+        if says_nothing(cell):
             kinds[i] = _BLANK
         elif isinstance(cell, int | float) and not isinstance(cell, bool):
             values[i] = cell
@@ -251,7 +252,7 @@ class Placer:
         """Return the geometries of a column of well-known text, or of binary as hexadecimal text."""
         shapes = np.full(state.raw.count, None, dtype=object)
         cells = state.raw.columns[column]
-        rows = [i for i in state.open() if not is_blank(cells[i])]
+        rows = [i for i in state.open() if not says_nothing(cells[i])]
         texts = [_bare(cell_text(cells[i]), self.system) for i in rows]
         if not texts:
             return shapes
@@ -295,27 +296,46 @@ class Placer:
 
     def _typed(self, state: _State, row: int, x: tuple[str, str], y: tuple[str, str]) -> None:
         """Read one pair of coordinates as people type them."""
-        if not x[1].strip() or not y[1].strip():
-            there, lacking = (y, x) if y[1].strip() else (x, y)
-            state.refuse(row, f"{there[0]} is {there[1][:40]!r} and {lacking[0]} is empty; expected both or none")
+        if says_nothing(x[1]) or says_nothing(y[1]):
+            there, lacking = (y, x) if says_nothing(x[1]) else (x, y)
+            shown = f"is {lacking[1].strip()[:40]!r}" if lacking[1].strip() else "is empty"
+            state.refuse(row, f"{there[0]} is {there[1][:40]!r} and {lacking[0]} {shown}; expected both or none")
             return
+        for name, text in (x, y):
+            if not any(sign.isdigit() for sign in text):
+                expected = "degrees such as -74.1641" if self.system.is_degrees else "a number such as 585000.5"
+                state.refuse(row, f"{name} is {text[:40]!r}; expected {expected}")
+                return
+        if not self.system.is_degrees:
+            # What parts groups of digits in feet or metres would part degrees from their decimals.
+            x, y = self._ungrouped(state, row, x), self._ungrouped(state, row, y)
         # The labels say which is which, so that swapped columns are refused.
         text = f"LAT {y[1]}; LON {x[1]}" if self.system.is_degrees else f"{x[1]}; {y[1]}"
         try:
             found = parse_coordinates(text, crs=self.options.crs)
         except SiteError as error:
-            state.refuse(row, str(error))
+            shown = f"{x[1].strip()[:40]!r} ({x[0]}) and {y[1].strip()[:40]!r} ({y[0]})"
+            state.refuse(row, str(error).replace(repr(text), shown))
             return
         state.geometries[row] = shapely.Point(found.x, found.y)
         state.located_by[row] = "coordinates as typed"
         state.note(row, *found.notes)
+
+    @staticmethod
+    def _ungrouped(state: _State, row: int, cell: tuple[str, str]) -> tuple[str, str]:
+        """Return a coordinate without what parts its groups of digits."""
+        bare = ungrouped(cell[1])
+        if bare is None:
+            return cell
+        state.note(row, f"{cell[0]}: {cell[1].strip()!r} was read as {bare}.")
+        return cell[0], bare
 
     def _texts(self, state: _State, column: str) -> None:
         """Read places as whoever checks one site types them."""
         cells = state.raw.columns[column]
         for row in state.open():
             text = cell_text(cells[row]).strip()
-            if state.geometries[row] is not None or not text:
+            if state.geometries[row] is not None or says_nothing(text):
                 continue
             try:
                 _refuse_paths(text)
@@ -378,13 +398,15 @@ class Placer:
                 key = type(cell), cell
                 if key not in known:
                     try:
-                        known[key] = check_facts({fact: cell})[fact]
+                        known[key] = read_fact(fact, cell, column=column)
                     except FactError as error:
                         known[key] = error
                 if isinstance(known[key], FactError):
                     state.refuse(row, str(known[key]))
-                else:
-                    values[row] = known[key]
+                    continue
+                values[row], told = known[key]
+                if told is not None:
+                    state.note(row, told)
             facts[fact] = values
         return facts
 

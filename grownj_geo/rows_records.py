@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.rows_block import ColumnType, OutColumn, RawBlock, cell_text, is_blank
+from grownj_geo.rows_cells import is_total
 from grownj_geo.rows_columns import find_header, unique_names
 
 if TYPE_CHECKING:
@@ -133,6 +134,8 @@ class RecordRows:
                 problems[i] = "blank row"
             elif cell_text(cells[0]).strip().casefold() == self._header[0] and self._repeats(cells):
                 problems[i] = "the row repeats the names of the columns"
+            elif is_total(cells):
+                problems[i] = "the row sums up others, as its first cell says, and is no site; leave it out, or name it"
             elif len(cells) != width and (len(cells) < width or not _blank(cells[width:])):
                 problems[i] = self._ragged(cells)
             if len(cells) != width:

@@ -6,11 +6,14 @@ import datetime as dt
 import re
 import warnings
 import zipfile
+import zlib
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.features import Change, LayerFault
+from grownj_geo.rows_columns import says_where
 from grownj_geo.rows_records import Record, RecordRows
 
 if TYPE_CHECKING:
@@ -27,9 +30,15 @@ _OLD = b"\xd0\xcf\x11\xe0"
 _MOST_BYTES = 4 << 30
 _MOST_STRINGS = 1 << 30
 _CHUNK = 1 << 20
+_HEAD = 40
 _ONLY_ZEROS = re.compile(r"0{2,}")
 _CELL = re.compile(r"([A-Z]+)([0-9]+)")
 _MOST_MERGED = 200_000
+# All that openpyxl, the archive and what unpacks it raise over a file that is not as it should be.
+_FAULTS = (
+    *(zipfile.BadZipFile, zlib.error, OSError, EOFError, SyntaxError, ValueError, TypeError, LookupError),
+    *(AttributeError, ArithmeticError, AssertionError, NotImplementedError, RuntimeError),
+)
 
 
 class SheetRows(RecordRows):
@@ -55,8 +64,8 @@ class SheetRows(RecordRows):
     def __init__(self, path: Path, options: TableOptions) -> None:
         self.path = path
         _check(path)
-        titles, hidden = self._titles()
-        self.title, told = _choose(path.name, titles, hidden, options.sheet)
+        titles, hidden, fitting = self._titles(options)
+        self.title, told = _choose(path.name, titles, hidden, fitting, options.sheet)
         self.hidden = self._hidden()
         with _quiet():
             super().__init__(f"{path.name}: {self.title}", options, kind="any")
@@ -69,14 +78,21 @@ class SheetRows(RecordRows):
         try:
             with _quiet():
                 return openpyxl.load_workbook(self.path, read_only=True, data_only=True, keep_links=False)
-        except (zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError, TypeError, EOFError) as error:
+        except _FAULTS as error:
             raise _unreadable(self.path.name, error) from error
 
-    def _titles(self) -> tuple[list[str], list[str]]:
+    def _titles(self, options: TableOptions) -> tuple[list[str], list[str], str | None]:
+        """Return the names of the sheets, those that are hidden, and the first shown one that says where sites are."""
         book = self._open()
         try:
             sheets = book.worksheets
-            return [s.title for s in sheets], [s.title for s in sheets if s.sheet_state != "visible"]
+            shown = [sheet for sheet in sheets if sheet.sheet_state == "visible"]
+            hidden = [sheet.title for sheet in sheets if sheet.sheet_state != "visible"]
+            several = len(shown) > 1 and options.sheet is None
+            fitting = next((s.title for s in shown if says_where(_head(s), options)), None) if several else None
+            return [sheet.title for sheet in sheets], hidden, fitting
+        except _FAULTS as error:
+            raise _unreadable(self.path.name, error) from error
         finally:
             book.close()
 
@@ -131,7 +147,7 @@ class SheetRows(RecordRows):
             with closing(sheet.iter_rows()) as rows:
                 for number, cells in enumerate(rows, 1):
                     yield self._record(number, cells)
-        except (zipfile.BadZipFile, KeyError, ValueError, OSError, SyntaxError, TypeError, EOFError) as error:
+        except _FAULTS as error:
             raise _unreadable(self.name, error) from error
         finally:
             book.close()
@@ -186,13 +202,18 @@ def _check(path: Path) -> None:
     """Refuse what is no workbook, or one that would fill the memory."""
     with path.open("rb") as file:
         head = file.read(4)
+    if not head:
+        raise LayerFault("truncated", f"{path.name} is empty, 0 bytes; expected a workbook. Get or save it again.")
     if head == _OLD:
         raise LayerFault(
             "wrong_format",
             f"{path.name} is an old or a protected workbook; expected .xlsx without a password. Save it as one.",
         )
     if head != _ZIP:
-        raise LayerFault("wrong_format", f"{path.name} begins with {head!r}; expected a workbook. Save it as .xlsx.")
+        raise LayerFault(
+            "wrong_format",
+            f"{path.name} begins with {head!r}; expected a workbook. Save it as .xlsx; if it is text, call it .csv.",
+        )
     try:
         with zipfile.ZipFile(path) as archive:
             sizes = {info.filename: info.file_size for info in archive.infolist()}
@@ -207,7 +228,15 @@ def _check(path: Path) -> None:
         )
 
 
-def _choose(name: str, titles: list[str], hidden: list[str], wanted: str | None) -> tuple[str, list[Change]]:
+def _head(sheet: Any) -> list[list[Any]]:  # noqa: ANN401 - read-only worksheets have a type of their own
+    sheet.reset_dimensions()
+    with _quiet(), closing(sheet.iter_rows(values_only=True)) as rows:
+        return [list(row) for row in islice(rows, _HEAD)]
+
+
+def _choose(
+    name: str, titles: list[str], hidden: list[str], fitting: str | None, wanted: str | None
+) -> tuple[str, list[Change]]:
     listed = ", ".join(map(repr, titles[:20]))
     if wanted is not None:
         found = [t for t in titles if t == wanted] or [
@@ -219,13 +248,13 @@ def _choose(name: str, titles: list[str], hidden: list[str], wanted: str | None)
     shown = [t for t in titles if t not in hidden]
     if not shown:
         raise LayerFault("no_layer", f"{name} has no sheet that is shown; found {listed}. Name one of these.")
-    others = [t for t in titles if t != shown[0]]
+    taken = fitting or shown[0]
+    others = [t for t in titles if t != taken]
     if not others:
-        return shown[0], []
-    words = (
-        f"Of {len(titles)} sheets {shown[0]!r} was taken, the first that is shown; not read: {', '.join(others[:20])}."
-    )
-    return shown[0], [Change(kind="sheet_taken", effect="noted", count=len(others), words=words)]
+        return taken, []
+    why = "the first that is shown and says where sites are" if fitting is not None else "the first that is shown"
+    words = f"Of {len(titles)} sheets {taken!r} was taken, {why}; not read: {', '.join(others[:20])}."
+    return taken, [Change(kind="sheet_taken", effect="noted", count=len(others), words=words)]
 
 
 def _shown(value: Any, cell: Any) -> Any:  # noqa: ANN401 - of many kinds

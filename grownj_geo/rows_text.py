@@ -7,7 +7,7 @@ import csv
 import sys
 from contextlib import contextmanager
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.rows_columns import find_header
@@ -25,6 +25,12 @@ __all__ = ["TextRows"]
 _DELIMITERS = (",", "\t", ";", "|")
 _HEAD_LINES = 40
 _CHUNK = 1 << 20
+_NO_TEXT = {
+    b"PK\x03\x04": "a workbook (.xlsx) or a zip archive",
+    b"\xd0\xcf\x11\xe0": "an old or a protected workbook (.xls)",
+    b"PAR1": "Parquet (.parquet)",
+    b"%PDF": "a PDF document",
+}
 # A cell may be one polygon of many vertices.
 _LONGEST_CELL = min(sys.maxsize, 2**31 - 1)
 
@@ -66,7 +72,7 @@ class TextRows(RecordRows):
         text = "".join(lines)
         if not text.strip():
             raise LayerFault("truncated", f"{self.name} is empty; expected a row of column names and rows.")
-        if text.lstrip()[:1] in {"{", "<"} or text.startswith(("PK\x03\x04", "PAR1", "%PDF")):
+        if text.lstrip()[:1] in {"{", "<"}:
             raise LayerFault(
                 "wrong_format",
                 f"{self.name} begins with {text.lstrip()[:20]!r}; expected a table of text. Give it its right ending.",
@@ -158,10 +164,24 @@ def _long_cells() -> Iterator[None]:
         csv.field_size_limit(before)
 
 
+def _zero_byte(file: IO[str]) -> int | None:
+    """Return the line of the first zero byte; None where there is none."""
+    line = 1
+    while chunk := file.read(_CHUNK):
+        at = chunk.find("\0")
+        line += chunk.count("\n", 0, at if at >= 0 else None)
+        if at >= 0:
+            return line
+    return None
+
+
 def _codec(path: Path, name: str, encoding: str | None) -> tuple[str, bool]:
     """Return the codec that the whole file can be read with, and whether it was guessed."""
     with path.open("rb") as file:
         head = file.read(4)
+    kind = _NO_TEXT.get(head)
+    if kind is not None:
+        raise LayerFault("wrong_format", f"{name} is {kind} and no text. Give it its right ending, or save it as CSV.")
     if encoding is not None:
         try:
             tries = [codecs.lookup(encoding).name]
@@ -178,13 +198,13 @@ def _codec(path: Path, name: str, encoding: str | None) -> tuple[str, bool]:
     for codec in tries:
         try:
             with path.open(encoding=codec, newline="") as file:
-                zero = any("\0" in chunk for chunk in iter(lambda file=file: file.read(_CHUNK), ""))  # type: ignore[misc]
+                zero = _zero_byte(file)
         except UnicodeError as error:
             problems.append(f"{codec}: {error}")
             continue
-        if not zero:
+        if zero is None:
             return codec, codec == "cp1252" and encoding is None
-        problems.append(f"{codec}: it has zero bytes")
+        problems.append(f"{codec}: it has zero bytes, the first in line {zero:,}")
     raise LayerFault(
         "wrong_encoding",
         f"{name} is no text that can be read ({'; '.join(problems)}). Save it as UTF-8, or name its encoding.",

@@ -34,7 +34,7 @@ __all__ = ["RowBlock", "SiteTableReader", "TableOptions", "Terms", "open_table",
 _TEXT = frozenset({".csv", ".tsv", ".txt"})
 _SHEETS = frozenset({".xlsx", ".xlsm"})
 _PARQUET = frozenset({".parquet", ".geoparquet"})
-_OTHER_SHEETS = frozenset({".xls", ".xlsb", ".ods"})
+_OTHER_SHEETS = frozenset({".xls", ".xlsb", ".xlt", ".xltx", ".ods", ".fods", ".numbers"})
 _SAMPLE = 1_000
 _LONLAT = "EPSG:4269"
 
@@ -102,7 +102,7 @@ class SiteTableReader:
         found = Findings(self.name)
         system, told = _system(source, self.roles, options, sample, found)
         self.crs = (source.crs or options.crs or _LONLAT) if source.has_shapes else None
-        self._told = (*found.changes, *told, *_told(self.roles))
+        self._told = (*found.changes, *told, *_told(self.roles, drawn=source.has_shapes))
         self.terms = Terms(self.name, self.roles, system, options)
         self._placer = self.terms.placer(directory)
 
@@ -232,12 +232,14 @@ def _source(path: Path, suffix: str, options: TableOptions) -> RowSource:
     return FeatureRows(path, options)
 
 
-def _told(roles: Roles) -> Iterator[Change]:
+def _told(roles: Roles, *, drawn: bool) -> Iterator[Change]:
     used = [f"{column!r} for {role}" for role, column in roles.columns.items()]
-    if roles.pair is not None:
+    if drawn:
+        used.insert(0, "the table's own geometry for places")
+    elif roles.pair is not None:
         used.insert(0, f"{roles.pair[0]!r} and {roles.pair[1]!r} for coordinates")
     if used:
-        words = f"Columns were taken: {', '.join(used)}."
+        words = f"Taken were {', '.join(used)}."
         yield Change(kind="columns_taken", effect="noted", count=len(used), words=words)
     if roles.facts:
         named = ", ".join(f"{column!r} for {fact}" for fact, column in roles.facts.items())

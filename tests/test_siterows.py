@@ -195,7 +195,7 @@ def test_a_bad_row_is_told_and_stops_nothing(tmp_path: Path) -> None:
         (",,0714_1_1", None),
         ("-120,40,", "Row 8: longitude -120, latitude 40 is outside New Jersey"),
         ("0,0,", "Row 9: (0, 0) is what software writes"),
-        ("nan,40.7,", "Row 10: Coordinates were read"),
+        ("nan,40.7,", "Row 10: lat is '40.7' and lon is 'nan'; expected both or none"),
         ("-74.1_641,40.7,", "Row 11: Coordinates were read"),
         ("lon,lat,pin", "Row 12: the row repeats the names of the columns"),
         ("-74.1641,40.7344", "Row 13: the row has 2 cells, expected 3"),
@@ -307,11 +307,11 @@ def test_geometry_that_no_site_has(tmp_path: Path, crs: str) -> None:
 def test_block_and_lot_make_a_parcel(tmp_path: Path) -> None:
     rows = "Mun_Code,Block,Lot,Qual\n0714,81,1.10,\n714,81,1.1,C0101\n0714,81,,\n0714,81,1 & 2,\n9999,81,1,\n,81,1,\n"
     block = read(text(tmp_path, rows))
-    assert block.pins[:2] == (("0714_81_1.10",), ("0714_81_1.1_C0101",))
-    assert block.mun_basis[:4] == ("pin", "pin", "stated", "stated")
-    assert "a spreadsheet drops the zero" in block.notes[1][0]
+    assert block.pins[:4] == (("0714_81_1.10",), (), (), ("0714_81_1", "0714_81_2"))
+    assert block.mun_basis[:4] == ("pin", "stated", "stated", "pin")
+    assert "may be 1.1 or 1.10" in block.notes[1][0]
+    assert "a spreadsheet drops the zero" in block.notes[1][1]
     assert "Lot is empty" in block.notes[2][0]
-    assert "Not used" in block.notes[3][0]
     assert "there is no such code" in str(block.problems[4])
     assert "nothing says where the site is" in str(block.problems[5])
     assert [c.rows for c in block.changes if c.kind == "zeros_restored"] == [(3,)]
