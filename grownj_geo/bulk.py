@@ -273,6 +273,8 @@ def evaluate_many(
     bound, atlas = engine.bound, engine.atlas
     plan, limit = _plan(bound, atlas, index, margin_limit_ft)
     names = tuple(c.id for c in engine.rulebook.categories) if categories is None else tuple(categories)
+    if not len(sites):
+        return _no_findings(names, limit)
     position, seen = _observed(plan, sites, index, limit)
     stated = None if not facts else _fact_groups(facts, len(sites))
     if stated is not None:
@@ -330,6 +332,23 @@ def evaluate_many(
         deciding,
         position,
         groups.channels,
+    )
+
+
+def _no_findings(names: tuple[str, ...], limit_ft: float) -> Findings:
+    """Return the findings of no site at all: a block of rows may have none."""
+    none = np.zeros(0, dtype=np.int64)
+    return Findings(
+        names,
+        none.astype(np.int32),
+        np.zeros((3, len(names), 0), dtype=np.int8),
+        np.zeros((len(names), 0), dtype=np.int32),
+        none,
+        (),
+        limit_ft,
+        np.zeros((len(names), 0)),
+        none,
+        Channels({}, np.zeros((0, 0)), limit_ft),
     )
 
 

@@ -217,6 +217,14 @@ def test_only_the_categories_that_are_asked_for() -> None:
         evaluate_many(engine, sites, categories=["no_such"])
 
 
+def test_no_site_has_no_finding(engine: Engine) -> None:
+    found = evaluate_many(engine, SiteTable.of([]), {"retail_sqft": []})
+    assert len(found) == 0
+    for category in found.categories:
+        assert not len(found.outcome(category))
+        assert not len(found.margin_ft(category))
+
+
 def test_sites_that_are_alike_share_a_group() -> None:
     sites = world.table([world.random_points(1, seed=6)[0]] * 50)
     found = evaluate_many(world.engine(), sites)
