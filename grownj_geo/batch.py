@@ -146,18 +146,18 @@ def run_batch(
     Raises
     ------
     LayerFault
-        Where the table cannot be read or written; ``bad_row`` under strict.
+        Where the table cannot be read or written; ``bad_row`` under strict; ``changed_meanwhile`` where the table was
+        written while it was read.
     RulebookError, LayerError
         For a day, a reading, a rulebook or an edition that there is not.
     """
     options = options or BatchOptions()
     engine = question.engine()
+    stamp = _stamp(source) if source.exists() else ""
     reader = open_table(source, options.table, directory=Directory(engine.atlas))
     columns = batch_columns(engine, reader.header, question.detail)
     block_rows = options.block_rows if evidence is None else min(options.block_rows, _MOST_RECORDS)
-    marks = " ".join(
-        map(str, (rulebook_mark(engine), atlas_mark(engine), question, options.table, block_rows, _stamp(source)))
-    )
+    marks = " ".join(map(str, (rulebook_mark(engine), atlas_mark(engine), question, options.table, block_rows, stamp)))
     started = time.monotonic()
     index, slower = _index(engine, source, reader.rows, options.index)
     with ExitStack() as stack:
@@ -194,6 +194,7 @@ def run_batch(
             writer.write(raw, found.columns, drawn=found.drawn, tally=tally)
             if progress is not None:
                 progress(writer.rows, reader.rows)
+        _refuse_changed(source, stamp)
         tallies, rows = writer.tallies, writer.rows
         told = (*slower, *reader.changes, *writer.finish())
         records.finish()
@@ -237,6 +238,19 @@ def _stamp(source: Path) -> str:
     """Return what tells a table that was changed between two runs."""
     status = source.stat()
     return f"{source.name} {status.st_size} {status.st_mtime_ns}"
+
+
+def _refuse_changed(source: Path, stamp: str) -> None:
+    """Refuse a table that somebody wrote while it was read: rows of two states would stand together."""
+    now = _stamp(source) if source.exists() else "nothing"
+    if source.is_dir() or now == stamp:
+        # A folder was read whole at the beginning, and changes whenever somebody looks into it.
+        return
+    raise LayerFault(
+        "changed_meanwhile",
+        f"{source} was changed while it was read: name, bytes and time were {stamp}, and are {now}. Nothing was "
+        "written; run it again when nobody writes to it.",
+    )
 
 
 def _summary(  # noqa: PLR0917 - what a run leaves, in order
