@@ -45,7 +45,6 @@ Detail = Literal["brief", "full"]
 MARGIN_LIMIT_FT = 500.0
 """Margins are exact up to here; beyond, only that they are wider is said."""
 
-_NEAR_WORD = Cause.NEAR_LINE.name.lower() if Cause.NEAR_LINE.name else ""
 _WORDS = np.array([Outcome.NO.value, Outcome.UNDETERMINED.value, Outcome.YES.value], dtype=object)
 _LEANS = np.array([Outcome.NO.value, None, Outcome.YES.value], dtype=object)
 
@@ -176,14 +175,18 @@ class ManyAnswers:
         """Return how many sites inside New Jersey came out how, in values that JSON has."""
         sites = np.bincount(self.found.group, minlength=len(self._outside))
         sites[self._outside] = 0
-        outcomes = {category: _counted(self.alike[category], sites) for category in _asked(self.engine)}
+        outcomes: dict[str, dict[str, int]] = {}
         causes: Counter[str] = Counter()
         near = np.zeros(len(sites), dtype=bool)
         for category in _asked(self.engine):
-            told = self.alike[f"{category}_causes"]
-            for words, count in _counted(told, sites).items():
-                causes.update(dict.fromkeys(words.split("; "), count))
-            near |= np.array([_NEAR_WORD in (words or "").split("; ") for words in told], dtype=bool)
+            row = self.found.categories.index(category)
+            counts = np.bincount(self.found.outcomes[ANSWER, row] + 1, weights=sites, minlength=len(_WORDS)).astype(int)
+            outcomes[category] = {word: count for word, count in zip(_WORDS, counts.tolist(), strict=True) if count}
+            flags, which = np.unique(self.found.causes[row], return_inverse=True)
+            for flag, count in zip(flags.tolist(), np.bincount(which, weights=sites).astype(int).tolist(), strict=True):
+                if count:
+                    causes.update(dict.fromkeys(Cause(flag).words, count))
+            near |= self.found.causes[row] & int(Cause.NEAR_LINE) != 0
         tiers: Counter[str] = Counter()
         if "base_floor" in self.alike:
             pairs = zip(self.alike["base_floor"], self.alike["base_ceiling"], strict=True)

@@ -215,11 +215,12 @@ class Answerer:
 
     def _records(self, found: AnsweredBlock) -> bytes:
         lines = []
+        numbers = found.block.rows
         for position in found.rows.tolist():
             site = found.block.site(position)
             if site is not None:
                 record = self._engine.determine(site).model_dump(mode="json")
-                line = {"row": found.block.rows[position], **record}
+                line = {"row": numbers[position], **record}
                 lines.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
         return b"".join(lines)
 

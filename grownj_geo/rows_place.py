@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from types import NoneType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,7 +49,12 @@ def plain_numbers(cells: Sequence[Any]) -> tuple[NDArray[np.float64], NDArray[np
     [1, 0, 2]
     """
     kinds = np.full(len(cells), _PLAIN, dtype=np.int8)
-    if all(type(cell) is str for cell in cells):
+    types = set(map(type, cells))
+    if types <= {float, int, NoneType}:
+        values = np.array(cells, dtype=np.float64)
+        kinds[np.isnan(values)] = _BLANK
+        return values, kinds
+    if types == {str}:
         try:
             values = np.fromiter(map(float, cells), dtype=np.float64, count=len(cells))
         except ValueError:

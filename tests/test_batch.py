@@ -306,7 +306,7 @@ def test_a_layer_that_breaks_is_never_a_no(tmp_path: Path, monkeypatch: pytest.M
     def damaged(**more: Any) -> Atlas:
         return load_atlas(folder=tmp_path, **more)
 
-    monkeypatch.setattr("grownj_geo.batch.load_atlas", damaged)
+    monkeypatch.setattr("grownj_geo.batchwork.load_atlas", damaged)
     source = tmp_path / "in.csv"
     source.write_text("lat,lon\n40.7344,-74.1641\n39.3,-74.6\n")
     run_batch(source, tmp_path / "out.csv", QUESTION)
