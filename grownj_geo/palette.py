@@ -48,6 +48,10 @@ class Draw(_Strict):
         Features of a layer, chosen as a clause of a rulebook chooses them.
     radius
         The rulebook's parameter for a distance around the features.
+    begins_field
+        Field with the day before which it is open whether a feature counts.
+    possible
+        Why all of it is drawn as ground that may belong; None where it does.
     """
 
     category: str | None = None
@@ -55,6 +59,8 @@ class Draw(_Strict):
     where: dict[str, list[str]] = Field(default_factory=dict)
     at_least: dict[str, str] = Field(default_factory=dict)
     radius: str | None = None
+    begins_field: str | None = None
+    possible: str | None = None
 
 
 class AreaClass(_Strict):

@@ -1,0 +1,193 @@
+// The base and the classes of area: drawn when they are first shown.
+"use strict";
+
+grownj.areas = function (map, data, groups) {
+  const base = grownj.polygons(data.base.shapes, data.base.codes.length, 1e5);
+  const counties = grownj.polygons(data.counties.shapes, data.counties.names.length, 1e5);
+  const drawn = L.svg({ pane: "areas", padding: 0.4 });
+  const outlines = L.canvas({ pane: "municipalities", padding: 0.2 });
+  const classes = new Map();
+
+  map.attributionControl.setPrefix('<a href="https://leafletjs.com">Leaflet</a>');
+  const land = { renderer: outlines, interactive: false, smoothFactor: 1 };
+  for (const polygons of base) {
+    L.polygon(polygons, { ...land, color: "#9AA0A6", weight: 0.5, fill: !data.online, fillColor: "#FBFAF6", fillOpacity: 1 }).addTo(map);
+  }
+  for (const polygons of counties) {
+    L.polygon(polygons, { ...land, color: "#5F6368", weight: 1.3, fill: false }).addTo(map);
+  }
+
+  function shapesOf(known) {
+    if (known.polygons === undefined) {
+      const own = known.shapes === null ? [] : grownj.polygons(known.shapes, known.own, 1e7);
+      let at = 0;
+      known.polygons = known.areas.map((area) => (area[3] < 0 ? own[at++] : base[area[3]]));
+    }
+    return known.polygons;
+  }
+
+  function style(known, sure) {
+    const open = known.pattern === "outline";
+    return {
+      renderer: drawn,
+      interactive: false,
+      smoothFactor: 0.3,
+      color: known.colour,
+      weight: open ? 2 : 1.2,
+      opacity: 0.95,
+      dashArray: sure && !open ? null : "6 5",
+      fill: !open,
+      fillColor: known.pattern === "solid" ? known.colour : "url(#fill-" + known.id + ")",
+      fillOpacity: (known.pattern === "solid" ? known.opacity : 1) * (sure ? 1 : 0.4),
+    };
+  }
+
+  function fill(known) {
+    shapesOf(known).forEach((polygons, i) => {
+      L.polygon(polygons, style(known, known.areas[i][1] === 1)).addTo(known.group);
+    });
+    known.filled = true;
+  }
+
+  function show(id, on) {
+    const known = classes.get(id);
+    if (on && !known.filled) fill(known);
+    if (on) known.group.addTo(map);
+    else known.group.remove();
+    for (const other of data.classes) {
+      // Drawing order is that of the legend, whatever was switched on last.
+      if (map.hasLayer(classes.get(other.id).group)) classes.get(other.id).group.bringToFront();
+    }
+    map.fire("grownj:shown");
+  }
+
+  // What is at a place: drawn or not, for a look only.
+  function here(lat, lon) {
+    const found = [];
+    for (const known of data.classes) {
+      shapesOf(known).forEach((polygons, i) => {
+        if (grownj.within(polygons, lat, lon)) found.push({ known: known, area: known.areas[i] });
+      });
+    }
+    const municipality = base.findIndex((polygons) => grownj.within(polygons, lat, lon));
+    return { municipality: municipality, found: found };
+  }
+
+  for (const known of data.classes) {
+    known.group = groups[known.id];
+    known.filled = false;
+    classes.set(known.id, known);
+  }
+  const patterns = document.getElementById("patterns");
+  for (const known of data.classes.concat(data.missing)) {
+    if (known.pattern !== "outline") patterns.append(grownj.pattern(known));
+  }
+  grownj.labels(map, data, base, counties, classes);
+  return { classes: classes, show: show, here: here };
+};
+
+grownj.pattern = function (known) {
+  const about = { stroke: known.colour, "stroke-width": 1.6, "stroke-opacity": known.opacity, fill: "none" };
+  const marks = {
+    diagonal: ["path", { ...about, d: "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4" }],
+    antidiagonal: ["path", { ...about, d: "M-2,6 l4,4 M0,0 l8,8 M6,-2 l4,4" }],
+    cross: ["path", { ...about, "stroke-width": 1.1, d: "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4 M-2,6 l4,4 M0,0 l8,8 M6,-2 l4,4" }],
+    dots: ["circle", { cx: 4, cy: 4, r: 1.5, fill: known.colour, "fill-opacity": known.opacity }],
+    solid: ["rect", { width: 8, height: 8, fill: known.colour, "fill-opacity": known.opacity }],
+  };
+  const [tag, attributes] = marks[known.pattern];
+  const tint = known.pattern === "solid" ? 0 : 0.1;
+  return grownj.drawing(
+    "pattern",
+    { id: "fill-" + known.id, patternUnits: "userSpaceOnUse", width: 8, height: 8 },
+    grownj.drawing("rect", { width: 8, height: 8, fill: known.colour, "fill-opacity": tint }),
+    grownj.drawing(tag, attributes)
+  );
+};
+
+// A swatch of the legend, drawn as the ground is.
+grownj.swatch = function (known) {
+  const open = known.pattern === "outline";
+  return grownj.drawing(
+    "svg",
+    { viewBox: "0 0 30 18", width: 30, height: 18, class: "swatch", "aria-hidden": "true" },
+    grownj.drawing("rect", {
+      x: 1, y: 1, width: 28, height: 16, stroke: known.colour, "stroke-width": open ? 2 : 1.2,
+      "stroke-dasharray": open ? "6 4" : "none", fill: open ? "none" : "url(#fill-" + known.id + ")",
+    })
+  );
+};
+
+// Names on the map, those that matter most first; none covers another.
+grownj.labels = function (map, data, base, counties, classes) {
+  const canvas = L.DomUtil.create("canvas", "leaflet-zoom-hide", map.getPane("labels"));
+  const middle = (polygons) => {
+    let best = null;
+    for (const [ring] of polygons) {
+      const bounds = L.latLngBounds(ring);
+      const size = (bounds.getNorth() - bounds.getSouth()) * (bounds.getEast() - bounds.getWest());
+      if (best === null || size > best.size) best = { size: size, at: bounds.getCenter() };
+    }
+    return best;
+  };
+  const of = (names, shapes, places) =>
+    names.map((name, i) => ({ name: name, at: places ? L.latLng(places[i]) : middle(shapes[i]).at, size: middle(shapes[i]).size }));
+  const county = of(data.counties.names, counties, data.counties.places);
+  const municipality = of(data.base.names, base, data.base.places).sort((a, b) => b.size - a.size);
+
+  function candidates(zoom) {
+    const found = [];
+    if (zoom < 11) county.forEach((c) => found.push({ ...c, text: c.name.toUpperCase(), font: "600 11px", colour: "#4A4F55" }));
+    if (zoom >= 13) {
+      for (const known of classes.values()) {
+        if (map.hasLayer(known.group)) {
+          known.points.forEach((p) => found.push({ at: L.latLng(p[1], p[2]), text: data.strings[p[0]], font: "500 11px", colour: "#0B3D63", dot: true }));
+        }
+      }
+    }
+    if (zoom >= 11) municipality.forEach((m) => found.push({ ...m, text: m.name, font: zoom > 12 ? "600 13px" : "500 11px", colour: "#3C4043" }));
+    return found;
+  }
+
+  function draw() {
+    const size = map.getSize();
+    const ratio = window.devicePixelRatio || 1;
+    L.DomUtil.setPosition(canvas, map.containerPointToLayerPoint([0, 0]));
+    canvas.width = size.x * ratio;
+    canvas.height = size.y * ratio;
+    canvas.style.width = size.x + "px";
+    canvas.style.height = size.y + "px";
+    const pen = canvas.getContext("2d");
+    pen.scale(ratio, ratio);
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.lineJoin = "round";
+    const taken = [];
+    for (const label of candidates(map.getZoom())) {
+      const at = map.latLngToContainerPoint(label.at);
+      if (at.x < 0 || at.y < 0 || at.x > size.x || at.y > size.y) continue;
+      pen.font = label.font + " system-ui, sans-serif";
+      const wide = pen.measureText(label.text).width / 2 + 3;
+      const high = 8;
+      const y = label.dot ? at.y - 13 : at.y;
+      if (taken.some((t) => Math.abs(t.x - at.x) < t.wide + wide && Math.abs(t.y - y) < t.high + high)) continue;
+      taken.push({ x: at.x, y: y, wide: wide, high: high });
+      if (label.dot) {
+        pen.beginPath();
+        pen.arc(at.x, at.y, 3.2, 0, 7);
+        pen.fillStyle = "#FFFFFF";
+        pen.strokeStyle = label.colour;
+        pen.lineWidth = 1.6;
+        pen.fill();
+        pen.stroke();
+      }
+      pen.strokeStyle = "rgba(255,255,255,0.92)";
+      pen.lineWidth = 3.5;
+      pen.strokeText(label.text, at.x, y);
+      pen.fillStyle = label.colour;
+      pen.fillText(label.text, at.x, y);
+    }
+  }
+  map.on("moveend zoomend resize viewreset grownj:shown", draw);
+  draw();
+};
