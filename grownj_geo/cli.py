@@ -136,6 +136,10 @@ def check(
     rulebook: Annotated[Texts, option("--rulebook", metavar="ID|FILE", words=_BOOKS)] = None,
     determined_on: Annotated[Text, option(metavar="DATE", words="A day to write into the record.")] = None,
     output: Annotated[Path | None, option("-o", "--output", metavar="FILE", words="Write to a file.")] = None,
+    save: Annotated[
+        Path | None, option("--save", metavar="FILE", words="Keep the record, sealed, for recheck.")
+    ] = None,
+    replace: Annotated[bool, option("--replace", words="Let --save overwrite.")] = False,
     width: Width = None,
 ) -> None:
     """Determine which incentive areas one site is in."""
@@ -143,7 +147,9 @@ def check(
     utf8(typed, pin, municipality, crs, *(fact or ()), *(reading or ()))
     on = day_of(determined_on, "--determined-on")
     named = list(dict.fromkeys(rulebook or ["grow-nj"]))
-    target = _target(output, [facts_file, *map(Path, filter(None, [typed, *named]))]) if output else None
+    sources = [facts_file, *map(Path, filter(None, [typed, *named]))]
+    target = _target(output, sources) if output else None
+    kept = _kept_target(save, sources, rulebooks=len(named), replace=replace) if save else None
     question = Question(
         typed=typed,
         day=day_of(as_of, "--as-of"),
@@ -160,13 +166,20 @@ def check(
             answers.append((found, _trees(engine, place, found) if explain and not json else {}))
     if strict:
         say(f"--strict: {STRICT_WORDS}")
+    if kept is not None:
+        from grownj_geo.kept import keep, sealed_text  # noqa: PLC0415 - only where it is used
+
+        with refusals():
+            keep(kept, sealed_text(answers[0][0], engines[0], place, editions=question.editions), replace=replace)
+        say(f"Kept the record in {kept}.")
+    better = [] if json else [_better(engine, place) for engine in engines]
     if target is not None:
-        _write(target, _json_text(answers) if json else _report_text(answers, width or _FILE_WIDTH))
+        _write(target, _json_text(answers) if json else _report_text(answers, better, width or _FILE_WIDTH))
         say(f"Wrote the {'record' if json else 'report'} to {target}.")
     elif json:
         print_text(_json_text(answers))
     else:
-        _render(answers, console_of(width))
+        _render(answers, better, console_of(width))
     if any(found.incomplete for found, _ in answers):
         fail_incomplete(list(dict.fromkeys(x.problem for found, _ in answers for x in found.layers if x.problem)))
 
@@ -178,6 +191,15 @@ def _trees(engine: Engine, site: Site, found: Determination) -> dict[str, Explan
     return {finding.id: explain(run, finding.id, depth="compact") for finding in found.findings}
 
 
+def _better(engine: Engine, site: Site) -> str | None:
+    """Return how far the next better line is; None for a rulebook without lines."""
+    if not engine.rulebook.tiers:
+        return None
+    from grownj_geo.nextbetter import next_better  # noqa: PLC0415 - only where it is used
+
+    return next_better(engine, site).words
+
+
 def _json_text(answers: Sequence[Answer]) -> str:
     """Return one record, or a list of them where several rulebooks were asked for."""
     if len(answers) == 1:
@@ -187,14 +209,14 @@ def _json_text(answers: Sequence[Answer]) -> str:
     return dumps([found.model_dump(mode="json") for found, _ in answers], indent=2, ensure_ascii=False) + "\n"
 
 
-def _render(answers: Sequence[Answer], console: Console) -> None:
+def _render(answers: Sequence[Answer], better: Sequence[str | None], console: Console) -> None:
     """Print one report after the other, with a line between them."""
     from grownj_geo.report import render  # noqa: PLC0415 - only where it is used
 
-    for number, (found, trees) in enumerate(answers):
+    for number, ((found, trees), words) in enumerate(zip(answers, better, strict=True)):
         if number:
             console.print(f"\n{'=' * min(console.width, _WIDEST)}\n")
-        render(found, console, explanations=trees)
+        render(found, console, explanations=trees, next_better=words)
 
 
 @app.command()
@@ -208,22 +230,35 @@ def schema() -> None:
 # -- files --------------------------------------------------------------------------------------------
 
 
-def _target(output: Path, sources: Sequence[Path | None]) -> Path:
+def _kept_target(save: Path, sources: Sequence[Path | None], *, rulebooks: int, replace: bool) -> Path:
+    """Return where to keep a record, refused before any work is done where that cannot be."""
+    if rulebooks > 1:
+        fail("--save keeps one record, and several rulebooks were asked for. Keep them one by one.")
+    target = _target(save, sources, name="--save")
+    if target.exists() and not replace:
+        fail(
+            f"--save {save} is there already, and a kept record is never overwritten unasked. Give another name, or "
+            "--replace."
+        )
+    return target
+
+
+def _target(output: Path, sources: Sequence[Path | None], *, name: str = "--output") -> Path:
     """Return where to write, refused before any work is done where that cannot be."""
     try:
         target = output.resolve()
         is_folder, is_file, exists = target.is_dir(), target.is_file(), target.exists()
         is_source = exists and any(s is not None and s.exists() and s.samefile(target) for s in sources)
     except (OSError, ValueError) as error:
-        fail(f"--output {output} cannot be used: {error}. Expected a file's name; give another.")
+        fail(f"{name} {output} cannot be used: {error}. Expected a file's name; give another.")
     if is_folder:
-        fail(f"--output {output} is a folder; expected a file. Give its name, as in {output / 'site.txt'}.")
+        fail(f"{name} {output} is a folder; expected a file. Give its name, as in {output / 'site.txt'}.")
     if exists and not is_file:
-        fail(f"--output {output} is no regular file; expected one. Leave --output out to print.")
+        fail(f"{name} {output} is no regular file; expected one. Leave {name} out to print.")
     if is_source:
-        fail(f"--output {output} is a file that is read; expected another. Nothing was overwritten.")
+        fail(f"{name} {output} is a file that is read; expected another. Nothing was overwritten.")
     if not target.parent.is_dir():
-        fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
+        fail(f"{name} {output}: there is no folder {target.parent}. Make it first, or name another.")
     return target
 
 
@@ -240,11 +275,11 @@ def _write(target: Path, text: str) -> None:
         fail(f"--output {target} could not be written: {error.strerror}. Check the folder's permissions and space.")
 
 
-def _report_text(answers: Sequence[Answer], width: int) -> str:
+def _report_text(answers: Sequence[Answer], better: Sequence[str | None], width: int) -> str:
     import io  # noqa: PLC0415 - only where it is used
 
     from rich.console import Console  # noqa: PLC0415 - only where it is used
 
     page = io.StringIO()
-    _render(answers, Console(file=page, width=width, color_system=None, force_terminal=False))
+    _render(answers, better, Console(file=page, width=width, color_system=None, force_terminal=False))
     return page.getvalue()

@@ -373,11 +373,11 @@ class Question:
 @contextmanager
 def refusals() -> Iterator[None]:
     """Say in one paragraph what was refused, and leave."""
-    from grownj_geo.errors import FactError, LayerError, OutsideNewJerseyError, RulebookError, SiteError  # noqa: PLC0415 - only where it is used
+    from grownj_geo.errors import FactError, LayerError, OutsideNewJerseyError, RecordError, RulebookError, SiteError  # noqa: PLC0415 - only where it is used
 
     try:
         yield
     except OutsideNewJerseyError as error:
         fail(str(error), OUTSIDE)
-    except (SiteError, FactError, LayerError, RulebookError) as error:
+    except (SiteError, FactError, LayerError, RecordError, RulebookError) as error:
         fail(str(error))

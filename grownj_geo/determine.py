@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from grownj_geo.determination import Evidence, OutcomeWord, RulebookRecord
     from grownj_geo.site import FactValue
 
-__all__ = ["Engine", "determine"]
+__all__ = ["Directory", "Engine", "determine", "need_words"]
 
 DISCLAIMER = (
     "Computed from public facts and maps; not the New Jersey Economic Development Authority's determination "
@@ -188,7 +188,7 @@ class Engine:
                 self._missing.clear()
             self._missing[key] = {
                 category: tuple(
-                    Missing(needs=needs, words=" and ".join(_need_words(need, self.atlas) for need in needs))
+                    Missing(needs=needs, words=" and ".join(need_words(need, self.atlas) for need in needs))
                     for needs in sets
                 )
                 for category, sets in deciding_sets(run, categories).items()
@@ -457,7 +457,8 @@ def _readings(own: tuple[str, ...], leaves: tuple[Clause, ...], run: Evaluation)
     return {i: run.bound.readings[i] for i in sorted(named, key=lambda i: int(i[1:]))} if named else {}
 
 
-def _need_words(need: str, atlas: Atlas) -> str:
+def need_words(need: str, atlas: Atlas) -> str:
+    """Return a missing thing, as `deciding_sets` names it, as something to do."""
     kind, _, name = need.partition(":")
     if kind == "layer":
         return f"load {atlas.manifests[name].title}"

@@ -69,6 +69,7 @@ def render(
     console: Console,
     *,
     explanations: Mapping[str, Explanation] | None = None,
+    next_better: str | None = None,
 ) -> None:
     """Print a determination.
 
@@ -80,11 +81,13 @@ def render(
         Where to; its width and encoding are respected.
     explanations
         Trees of clauses by finding, printed under each.
+    next_better
+        How far it is to the next better line of the base amount, in a sentence.
     """
     page = Page(console)
     trees = explanations or {}
     _header(determination, page)
-    _answer(determination, page)
+    _answer(determination, page, next_better)
     _site(determination, page)
     _findings(determination, page, trees)
     _projects(determination, page, trees)
@@ -182,7 +185,7 @@ def _header(d: Determination, page: Page) -> None:
     )
 
 
-def _answer(d: Determination, page: Page) -> None:
+def _answer(d: Determination, page: Page, next_better: str | None) -> None:
     areas = [f for f in d.findings if f.kind != "project"]
     if not areas:
         return
@@ -200,6 +203,7 @@ def _answer(d: Determination, page: Page) -> None:
         [
             ("Base amount", f"{tier.words} [{tier.citation}]{_weak(tier.status)}" if tier else None),
             ("", "; ".join(tier.assumptions) if tier else None),
+            ("Next better", next_better),
             ("In", "; ".join(groups["yes"]) or "no further area"),
             ("Undetermined", "; ".join(groups["undetermined"])),
             ("Incomplete", _unusable_words(d.layers)),

@@ -26,6 +26,7 @@ __all__ = [
     "to_lonlat",
     "to_working",
     "to_working_geometry",
+    "towards",
 ]
 
 WORKING_CRS = "EPSG:3424"
@@ -143,3 +144,29 @@ def geodesic_ft(lon1: ArrayLike, lat1: ArrayLike, lon2: ArrayLike, lat2: ArrayLi
     lon1, lat1, lon2, lat2 = given
     _, _, metres = _geod().inv(lon1, lat1, lon2, lat2)
     return np.asarray(metres, dtype=np.float64) * FT_PER_METRE
+
+
+def towards(lon: float, lat: float, to_lon: float, to_lat: float, distance_ft: float) -> tuple[float, float, float]:
+    """Return where one comes to from a place on the shortest way towards another, and the bearing at which one leaves.
+
+    Parameters
+    ----------
+    lon, lat, to_lon, to_lat
+        The two places in degrees.
+    distance_ft
+        How far to go, in international feet; beyond the other place if it is that far.
+
+    Returns
+    -------
+    tuple
+        Longitude, latitude, and the bearing in degrees from north, 0 to 360.
+
+    Examples
+    --------
+    >>> lon, lat, bearing = towards(-74.1641, 40.7344, -74.1641, 40.7444, 1000.0)
+    >>> round(bearing), round(float(geodesic_ft(-74.1641, 40.7344, lon, lat)), 6)
+    (0, 1000.0)
+    """
+    bearing, _, _ = _geod().inv(lon, lat, to_lon, to_lat)
+    there_lon, there_lat, _ = _geod().fwd(lon, lat, bearing, distance_ft / FT_PER_METRE)
+    return float(there_lon), float(there_lat), float(bearing) % 360.0

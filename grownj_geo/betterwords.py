@@ -1,0 +1,201 @@
+"""The next better line of the base amount as a record, and in words."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict
+
+from grownj_geo.determination import Interval, Missing, OutcomeWord
+from grownj_geo.words import feet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["Better", "NextBetter", "Step", "all_words", "better_words", "line_name", "step_words"]
+
+_READABLE = 2
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Step(_Record):
+    """One place clause that a category waits for, and the nearest place where it holds.
+
+    Attributes
+    ----------
+    clause, label, citation
+        The clause.
+    area
+        The area of the law that it belongs to, such as "Transit oriented development".
+    layer, feature, feature_name
+        What it is measured from.
+    distance_ft
+        Feet from the site to the line of the clause, on the ellipsoid: at least, as computed (below 0: inside as
+        computed), and what surely is enough. Of a polygon: from its nearest part.
+    bearing_deg
+        In which direction, from north.
+    longitude, latitude
+        The place beyond the line in degrees, where the site was asked again.
+    there
+        What the category comes to at that place, everything else as it is; null for a polygon, which is not moved.
+    open_there
+        For an undetermined outcome there: what could decide it.
+    words
+        All that in a sentence.
+    """
+
+    clause: str
+    label: str
+    citation: str
+    area: str
+    layer: str
+    feature: str | None
+    feature_name: str | None
+    distance_ft: Interval
+    bearing_deg: float
+    longitude: float
+    latitude: float
+    there: OutcomeWord | None
+    open_there: tuple[Missing, ...] = ()
+    words: str
+
+
+class Better(_Record):
+    """One better line, or one area that the site is not in.
+
+    Attributes
+    ----------
+    dollars
+        The line's amount; null for an area.
+    outcome
+        What it is at the site itself.
+    steps
+        The nearest places where one clause more holds: first those where that is enough, then those where it may be,
+        then the others; each kind by distance.
+    here
+        What could decide it at the site itself, without moving: facts, layers, readings.
+    not_measured
+        Layers that are not loaded, with whose lines it may be nearer.
+    """
+
+    category: str
+    label: str
+    dollars: int | None
+    outcome: OutcomeWord
+    steps: tuple[Step, ...]
+    here: tuple[Missing, ...] = ()
+    not_measured: tuple[str, ...] = ()
+    words: str
+
+    @property
+    def nearest(self) -> Step | None:
+        """The nearest place where one clause more is enough."""
+        return next((step for step in self.steps if step.there == "yes"), None)
+
+
+class NextBetter(_Record):
+    """Every line of the base amount above the one that the place surely reaches, the lowest first."""
+
+    floor: int | None
+    lines: tuple[Better, ...]
+    areas: tuple[Better, ...] = ()
+    words: str
+
+
+def step_words(
+    to: str, why: str, away: tuple[float, float], there: OutcomeWord | None, needs: tuple[Missing, ...]
+) -> str:
+    """Return how far it is to the line of a clause, and what comes of it.
+
+    Parameters
+    ----------
+    to
+        What it is measured to.
+    why
+        The area of the law.
+    away
+        Feet as computed, and what surely is enough.
+    there, needs
+        What the category comes to there, and what could decide it.
+    """
+    value, high = away
+    if not isfinite(value):
+        words = f"at most {feet(high)} to {to}"
+    elif value <= 0:
+        words = f"inside {to} by {feet(-value)} as computed, surely {feet(high)} nearer"
+    else:
+        words = f"{feet(value)} to {to}"
+    words += f" ({why})" if why else ""
+    if there == "no":
+        return f"{words}; not enough by itself"
+    if there == "undetermined":
+        ways = list(dict.fromkeys(need.words for need in needs))
+        return f"{words}; undetermined there" + (f": {' or '.join(ways[:2])}" if ways else "")
+    return words
+
+
+def better_words(
+    name: str, steps: Sequence[Step], here: Sequence[Missing], lacking: Sequence[str], *, placed: bool
+) -> str:
+    """Return a better line in one sentence: the nearest way, what could decide it here, what was not measured."""
+    parts = [_ways(steps)] if placed else ["the site has no place to measure from"]
+    ways = list(dict.fromkeys(missing.words for missing in here))
+    if ways:
+        more = f" or {len(ways) - _READABLE} other ways" if len(ways) > _READABLE else ""
+        parts.append(f"here: {' or '.join(ways[:_READABLE])}{more}")
+    if lacking:
+        more = f" and {len(lacking) - _READABLE} more" if len(lacking) > _READABLE else ""
+        parts.append(f"not measured, as not loaded: {', '.join(lacking[:_READABLE])}{more}")
+    return f"{name}: {'; '.join(parts)}"
+
+
+def _ways(steps: Sequence[Step]) -> str:
+    enough = _enough(steps)
+    perhaps = next((step for step in steps if step.there in {None, "undetermined"}), None)
+    parts = [] if enough is None else [enough.words]
+    if perhaps is not None and (enough is None or _far(perhaps) < _far(enough)):
+        parts.append(("perhaps " if enough is not None else "") + perhaps.words)
+    return "; ".join(parts) or "no single line that could be measured is enough"
+
+
+def all_words(better: Sequence[Better], floor: int | None, *, lines: bool, placed: bool) -> str:
+    """Return the next better line in one sentence, and a higher one that is nearer."""
+    if not lines:
+        return "the rulebook has no lines of a base amount"
+    if not better:
+        return f"none: ${floor:,} is the highest line by place"
+    if not placed:
+        return "the site has no place to measure from"
+    first = better[0]
+    nearest = _enough(first.steps)
+    words = [f"{line_name(first.label, first.dollars)}: {_ways(first.steps)}"]
+    for line in better[1:]:
+        step = _enough(line.steps)
+        if step is not None and (nearest is None or _far(step) < _far(nearest)):
+            nearest = step
+            words.append(f"{line_name(line.label, line.dollars)}: {step.words}")
+    lacking = any(line.not_measured for line in better)
+    return "; ".join(words) + (" (of the layers that are loaded)" if lacking else "")
+
+
+def line_name(label: str, dollars: int | None) -> str:
+    """Return what a line, or an area, is called.
+
+    Examples
+    --------
+    >>> line_name("priority area", 3000)
+    '$3,000 (priority area)'
+    """
+    return label if dollars is None else f"${dollars:,} ({label})"
+
+
+def _enough(steps: Sequence[Step]) -> Step | None:
+    return next((step for step in steps if step.there == "yes"), None)
+
+
+def _far(step: Step) -> float:
+    return step.distance_ft.high or 0.0

@@ -1,0 +1,139 @@
+"""The nearest of many features to one site, found without measuring all of them. Knows geometry and no law."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import shapely
+
+from grownj_geo.observe import SiteTable, distances_to_each, measure_distance
+from grownj_geo.units import FT_PER_FTUS
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grownj_geo.layer import Layer
+    from grownj_geo.site import Site
+
+__all__ = ["Nearby", "nearest_of", "place_inside"]
+
+# More than the planar distance in EPSG:3424 is off inside New Jersey, twice.
+_PLANAR_ERROR = 4e-4
+
+
+@dataclass(frozen=True)
+class Nearby:
+    """The nearest feature and how far it is.
+
+    Attributes
+    ----------
+    feature
+        Its index.
+    low_ft, value_ft, high_ft
+        Distance from the site's nearest part, in international feet on the ellipsoid: at least, as computed, at
+        most. `value_ft` is NaN where only bounds of the features are known.
+    target
+        The point of the feature that is nearest, in EPSG:3424, US survey feet.
+    """
+
+    feature: int
+    low_ft: float
+    value_ft: float
+    high_ft: float
+    target: tuple[float, float]
+
+
+def nearest_of(layer: Layer, features: NDArray[np.int64], site: Site) -> Nearby | None:
+    """Return the nearest of some features; None where there is none.
+
+    Parameters
+    ----------
+    layer
+        A layer of points or polygons.
+    features
+        Indices of those that count.
+    site
+        A site with a place.
+    """
+    if not len(features) or site.geometry is None:
+        return None
+    table = SiteTable.of([site])
+    if layer.lonlat is not None:
+        each = distances_to_each(layer, features, table, 0)
+        best = min(range(len(each)), key=lambda i: each[i][1])
+        x, y = layer.bounds[features[best], :2]
+        # Another one, whose place is known less well, may be nearer.
+        low = min(one[0] for one in each)
+        return Nearby(int(features[best]), low, *each[best][1:], (float(x), float(y)))
+    near = _near(layer, features, site.geometry)
+    found = measure_distance(layer, near, table)
+    feature = int(found.feature[0])
+    if not np.isfinite(found.near_high[0]):
+        return None
+    line = shapely.get_coordinates(shapely.shortest_line(site.geometry, layer.geometry(feature)))
+    target = float(line[-1, 0]), float(line[-1, 1])
+    return Nearby(feature, float(found.near_low[0]), float(found.near[0]), float(found.near_high[0]), target)
+
+
+def _near(layer: Layer, features: NDArray[np.int64], place: shapely.Geometry) -> NDArray[np.int64]:
+    """Return those features that may be the nearest once planar error and tolerances are allowed for."""
+    if len(set(layer.bound_kinds[features])) > 1:
+        # Inner and outer bounds stand for one another: they are few, and all are measured.
+        return features
+    boxes = shapely.box(*layer.bounds[features].T)
+    away = np.asarray(shapely.distance(boxes, place))
+    slack = 2 * float(layer.tolerances_ft[features].max()) / FT_PER_FTUS + 1.0
+    best = np.inf
+    kept: list[tuple[float, int]] = []
+    for i in np.argsort(away, kind="stable"):
+        if away[i] > best * (1 + _PLANAR_ERROR) + slack:
+            break
+        distance = float(shapely.distance(layer.geometry(int(features[i])), place))
+        best = min(best, distance)
+        kept.append((distance, int(features[i])))
+    reach = best * (1 + _PLANAR_ERROR) + slack
+    return np.array(sorted(index for distance, index in kept if distance <= reach), dtype=np.int64)
+
+
+def place_inside(
+    area: shapely.Geometry, target: tuple[float, float], place: shapely.Geometry, depth_ft: float
+) -> tuple[float, float]:
+    """Return the nearest place in an area that is some feet within its line, near a point of that line.
+
+    Whether it is in is not decided here: whoever goes there measures again.
+
+    Parameters
+    ----------
+    area
+        A polygon in EPSG:3424.
+    target
+        The point of the area that is nearest to `place`.
+    place
+        Where one comes from.
+    depth_ft
+        How far inside the line.
+
+    Returns
+    -------
+    tuple
+        x and y in EPSG:3424. The target itself where the area is too narrow there.
+
+    Examples
+    --------
+    >>> square = shapely.box(0, 0, 1000, 1000)
+    >>> x, y = place_inside(square, (0.0, 0.0), shapely.Point(-300, -300), 50.0)
+    >>> round(x), round(y)
+    (50, 50)
+    """
+    depth = depth_ft / FT_PER_FTUS
+    reach = 8 * depth + 100.0
+    x, y = target
+    # Cut larger than what is looked for: the frame of the cut shrinks too.
+    near = shapely.clip_by_rect(area, x - reach - depth, y - reach - depth, x + reach + depth, y + reach + depth)
+    inside = shapely.buffer(near, -depth, join_style="mitre")
+    if inside.is_empty:
+        return target
+    line = shapely.get_coordinates(shapely.shortest_line(place, inside))
+    return float(line[-1, 0]), float(line[-1, 1])

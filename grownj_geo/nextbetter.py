@@ -1,0 +1,404 @@
+"""How far a site is from the next better line of the base amount, and through which clause.
+
+A place clause (a radius, an area, a municipality of a list) that a better line waits for is measured: how far is its
+line, at least, as computed, at most. Then the site is moved there and asked again, so that a clause that is not
+enough by itself is never shown as if it were. What waits for a fact, a reading or a layer is told beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from math import isfinite
+from typing import TYPE_CHECKING
+
+import numpy as np
+import shapely
+
+from grownj_geo.betterwords import Better, NextBetter, Step, all_words, better_words, line_name, step_words
+from grownj_geo.determination import Missing, OutcomeWord
+from grownj_geo.determine import need_words
+from grownj_geo.errors import OutsideNewJerseyError
+from grownj_geo.evaluate import Evaluation
+from grownj_geo.evidence import clause_label, deciding_leaves, interval
+from grownj_geo.leaves import Leaves, key_of
+from grownj_geo.logic import Outcome
+from grownj_geo.nearby import nearest_of, place_inside
+from grownj_geo.nodes import InsideNode, OverlapsNode, ShareOverNode, SiteFactNode, Where, Within, WithinNode
+from grownj_geo.observe import SiteTable
+from grownj_geo.units import geodesic_ft, miles_to_ft, to_lonlat, to_working, towards
+from grownj_geo.whatif import deciding_sets
+from grownj_geo.words import asked_words, feature_named, feet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grownj_geo.binding import Clause
+    from grownj_geo.determine import Engine
+    from grownj_geo.layer import Layer
+    from grownj_geo.site import FactValue, Site
+
+__all__ = ["Better", "Finder", "NextBetter", "Step", "next_better"]
+
+BEYOND_FT = 0.5
+"""How far beyond a line a site is moved to be asked again: rounding shall not decide."""
+
+_MOST_STEPS = {"yes": 3, "undetermined": 2, None: 3}
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A clause that does not hold, with what it looks at and the area of the law above it."""
+
+    clause: Clause
+    where: Where
+    radius_ft: float
+    area: str
+
+
+@dataclass
+class Finder:
+    """Finds the next better line of any number of sites.
+
+    Parameters
+    ----------
+    engine
+        The rules and layers.
+    """
+
+    engine: Engine
+    _municipal: dict[tuple[str, tuple[tuple[str, FactValue], ...]], frozenset[str]] = field(default_factory=dict)
+
+    def find(self, site: Site, *, areas: Sequence[str] = ()) -> NextBetter:
+        """Return the better lines of one site.
+
+        Parameters
+        ----------
+        site
+            The site.
+        areas
+            Categories to look at too, such as ``"priority_area"``.
+
+        Raises
+        ------
+        SiteError, OutsideNewJerseyError, FactError
+            As `Engine.run`.
+        RulebookError
+            If there is no such category.
+        """
+        run = self.engine.run(site)
+        book = self.engine.rulebook
+        lines = sorted((t for t in book.tiers if not t.project), key=lambda t: t.dollars)
+        reached = [t.dollars for t in lines if run.category(t.category).first == 1]
+        floor = max(reached, default=None)
+        better = tuple(
+            self._better(run, site, tier.category, tier.label, tier.dollars)
+            for tier in lines
+            if floor is None or tier.dollars > floor
+        )
+        others = tuple(
+            self._better(run, site, name, book.category(name).label, None)
+            for name in areas
+            if run.category(name).first != 1
+        )
+        return NextBetter(
+            floor=floor,
+            lines=better,
+            areas=others,
+            words=all_words(better, floor, lines=bool(lines), placed=site.geometry is not None),
+        )
+
+    def _better(self, run: Evaluation, site: Site, category: str, label: str, dollars: int | None) -> Better:
+        steps: list[Step] = []
+        not_measured: dict[str, None] = {}
+        if site.geometry is not None:
+            seen = set()
+            for candidate in self._candidates(run.bound.clauses[category], run, "", 1, set()):
+                key = key_of(candidate.where), candidate.radius_ft
+                layer = run.leaves.layer(candidate.where.layer)
+                if layer is None:
+                    not_measured[candidate.where.layer] = None
+                elif key not in seen:
+                    seen.add(key)
+                    step = self._step(run, site, category, candidate, layer)
+                    steps += [] if step is None else [step]
+            into = self._into_municipality(run, site, category)
+            steps += [] if into is None else [into]
+        steps.sort(key=lambda s: s.distance_ft.high or 0.0)
+        here = self._needs(run, category)
+        outcome = Outcome.of(run.category(category).first).value
+        kept = tuple(_few(steps))
+        return Better(
+            category=category,
+            label=label,
+            dollars=dollars,
+            outcome=outcome,
+            steps=kept,
+            here=here,
+            not_measured=tuple(not_measured),
+            words=better_words(
+                line_name(label, dollars),
+                kept,
+                here,
+                self._titles(not_measured),
+                placed=site.geometry is not None,
+            ),
+        )
+
+    def _titles(self, layers: dict[str, None]) -> list[str]:
+        return [self.engine.atlas.manifests[name].title for name in layers]
+
+    def _needs(self, run: Evaluation, category: str) -> tuple[Missing, ...]:
+        return tuple(
+            Missing(needs=needs, words=" and ".join(need_words(need, self.engine.atlas) for need in needs))
+            for needs in deciding_sets(run, [category]).get(category, [])
+        )
+
+    # -- radii and areas ------------------------------------------------------------------------------
+
+    def _candidates(
+        self, clause: Clause, run: Evaluation, area: str, sign: int, seen: set[tuple[str, int]]
+    ) -> Iterator[_Candidate]:
+        """Yield the place clauses below one that would have to become a yes."""
+        if run.answers.get(clause.path) == sign:
+            return
+        if clause.operator == "category":
+            if (clause.content, sign) not in seen:
+                seen.add((clause.content, sign))
+                category = run.bound.rulebook.category(clause.content)
+                below = category.label if category.kind != "ground" or not area else area
+                yield from self._candidates(run.bound.clauses[clause.content], run, below, sign, seen)
+        elif clause.children:
+            below_sign = -sign if clause.operator == "not" else sign
+            for child in clause.active:
+                yield from self._candidates(child, run, area, below_sign, seen)
+        elif sign == 1:
+            where = _where_of(clause)
+            if where is not None:
+                radius = miles_to_ft(run.bound.figures[where.radius]) if isinstance(where, Within) else 0.0
+                yield _Candidate(clause, where, radius, area or clause_label(clause, run))
+
+    def _step(self, run: Evaluation, site: Site, category: str, wanted: _Candidate, layer: Layer) -> Step | None:
+        """Return the way to the nearest place where a clause holds; None where no feature surely counts."""
+        features = run.leaves.features(layer, wanted.where)
+        sure = features[~layer.doubtful(features, wanted.where.selection)]
+        found = nearest_of(layer, sure, site)
+        if found is None:
+            return None
+        if found.value_ft == 0 and not wanted.radius_ft:
+            # Inside as computed, and too near the line to be sure: no way leads there. `here` says what is open.
+            return None
+        # A feature that only perhaps counts may be nearer.
+        every = found if len(sure) == len(features) else nearest_of(layer, features, site)
+        least = found.low_ft if every is None else min(found.low_ft, every.low_ft)
+        low, value, high = (v - wanted.radius_ft for v in (least, found.value_ft, found.high_ft))
+        name = feature_named(layer, found.feature) or asked_words(wanted.where, layer.manifest.title, run.bound)
+        to = f"the {feet(wanted.radius_ft)} radius around {name}" if wanted.radius_ft else name
+        return self._made(
+            run,
+            site,
+            category,
+            label=clause_label(wanted.clause, run),
+            clause=wanted.clause,
+            area=wanted.area,
+            layer=layer,
+            feature=found.feature,
+            bounds=(low, value, high),
+            target=found.target,
+            to=to,
+            radius_ft=wanted.radius_ft,
+        )
+
+    # -- municipalities -------------------------------------------------------------------------------
+
+    def _into_municipality(self, run: Evaluation, site: Site, category: str) -> Step | None:
+        """Return the way into the nearest municipality all of which is in, whatever the place in it."""
+        layer = self.engine.atlas.layer("municipalities")
+        codes = self._municipalities(category, site)
+        if layer is None or not codes:
+            return None
+        features = np.array(
+            [int(i) for i in layer.select(as_of=run.bound.as_of) if layer.key(int(i)) in codes], dtype=np.int64
+        )
+        found = nearest_of(layer, features, site)
+        if found is None or found.value_ft == 0:
+            return None
+        # Of municipalities the covering polygon decides: only the site's own uncertainty is left.
+        bounds = found.value_ft - site.uncertainty_ft, found.value_ft, found.value_ft + site.uncertainty_ft
+        name = layer.name(found.feature)
+        return self._made(
+            run,
+            site,
+            category,
+            label="all of the municipality",
+            clause=None,
+            area="",
+            layer=layer,
+            feature=found.feature,
+            bounds=bounds,
+            target=found.target,
+            to=name,
+        )
+
+    def _municipalities(self, category: str, site: Site) -> frozenset[str]:
+        """Return the municipalities in which a category is a yes without any place in them being known."""
+        facts = tuple(sorted(site.facts.items()))
+        key = category, facts
+        if key not in self._municipal:
+            codes = tuple(self.engine.atlas.municipal_names)
+            n = len(codes)
+            table = SiteTable(np.full(n, None, dtype=object), np.zeros(n), np.zeros(n, dtype=bool), codes)
+            stated = {name: [value] * n for name, value in facts}
+            leaves = Leaves(
+                self.engine.bound, self.engine.atlas, table, stated, feature_cache=self.engine.feature_cache
+            )
+            answers = Evaluation(self.engine.bound, leaves, keep=False, margins=False).category(category).outcomes[0]
+            self._municipal[key] = frozenset(code for code, answer in zip(codes, answers, strict=True) if answer == 1)
+        return self._municipal[key]
+
+    # -- going there ----------------------------------------------------------------------------------
+
+    def _made(
+        self,
+        run: Evaluation,
+        site: Site,
+        category: str,
+        *,
+        label: str,
+        clause: Clause | None,
+        area: str,
+        layer: Layer,
+        feature: int,
+        bounds: tuple[float, float, float],
+        target: tuple[float, float],
+        to: str,
+        radius_ft: float = 0.0,
+    ) -> Step | None:
+        """Move the site beyond the line, ask again, and put it into words."""
+        low, value, high = bounds
+        start = _nearest_part(site, target)
+        lon, lat = _degrees(start)
+        if radius_ft:
+            there = towards(lon, lat, *_degrees(target), max(high, 0.0) + BEYOND_FT)
+        else:
+            # Beyond a corner the straight way may lead out again.
+            depth = (high - value if isfinite(value) else 0.0) + BEYOND_FT
+            inside = place_inside(layer.geometry(feature), target, shapely.Point(start), depth)
+            way = float(geodesic_ft(lon, lat, *_degrees(inside)))
+            there = towards(lon, lat, *_degrees(inside), way)
+            high = max(high, way)
+        there_lon, there_lat, bearing = there
+        again = self._asked_at(site, there_lon, there_lat) if site.is_point else None
+        outcome: OutcomeWord | None = None
+        needs: tuple[Missing, ...] = ()
+        if site.is_point:
+            answer = -1 if again is None else again.category(category).first
+            outcome = Outcome.of(answer).value
+            needs = self._needs(again, category) if again is not None and answer == 0 else ()
+            if again is not None and answer == 1:
+                clauses = deciding_leaves(again.bound.clauses[category], again)
+                if clause is not None and clause.path not in {leaf.path for leaf in clauses}:
+                    # What lies there is in by another clause, which has a way of its own.
+                    return None
+                area = " and ".join(dict.fromkeys(_gained(run, again, run.bound.clauses[category]))) or area
+        key_named = feature_named(layer, feature) or None
+        words = step_words(to, area, (value, high), outcome, needs)
+        if again is None and site.is_point:
+            words += " (outside New Jersey)"
+        return Step(
+            clause=clause.path if clause is not None else category,
+            label=label,
+            citation=clause.citation if clause is not None else run.bound.rulebook.category(category).citation,
+            area=area,
+            layer=layer.id,
+            feature=layer.key(feature),
+            feature_name=key_named,
+            distance_ft=interval(low, value, high),
+            bearing_deg=round(bearing, 1) % 360.0,
+            longitude=round(there_lon, 7),
+            latitude=round(there_lat, 7),
+            there=outcome,
+            open_there=needs,
+            words=words,
+        )
+
+    def _asked_at(self, site: Site, lon: float, lat: float) -> Evaluation | None:
+        """Return the evaluation of the site moved elsewhere; None where that is outside New Jersey."""
+        x, y = to_working(lon, lat)
+        moved = replace(site, geometry=shapely.Point(float(x), float(y)), mun_code=None, mun_basis=None, pins=())
+        try:
+            return self.engine.run(moved)
+        except OutsideNewJerseyError:
+            return None
+
+
+def next_better(engine: Engine, site: Site, *, areas: Sequence[str] = ()) -> NextBetter:
+    """Return how far a site is from the better lines of the base amount, and through which clauses.
+
+    For many sites make one `Finder`.
+
+    Parameters
+    ----------
+    engine
+        The rules and layers under which the site was determined.
+    site
+        The site.
+    areas
+        Categories to look at too, such as ``"priority_area"``.
+
+    Raises
+    ------
+    SiteError, OutsideNewJerseyError, FactError
+        As `Engine.run`.
+    RulebookError
+        If there is no such category.
+
+    Examples
+    --------
+    >>> from grownj_geo import Engine, Site, load_atlas, load_rulebook
+    >>> found = next_better(Engine(load_atlas(), load_rulebook()), Site.from_lonlat(-74.1641, 40.7344))
+    >>> found.floor, found.lines
+    (5000, ())
+    """
+    return Finder(engine).find(site, areas=areas)
+
+
+def _where_of(clause: Clause) -> Where | None:
+    """Return what a place clause looks at; None for a clause that no place decides by its features."""
+    node = clause.node
+    if isinstance(node, InsideNode):
+        return node.inside
+    if isinstance(node, OverlapsNode):
+        return node.overlaps
+    if isinstance(node, WithinNode):
+        return node.within
+    if isinstance(node, ShareOverNode):
+        return node.share_over
+    return node.site_fact.supported_by if isinstance(node, SiteFactNode) else None
+
+
+def _degrees(xy: tuple[float, float]) -> tuple[float, float]:
+    lon, lat = to_lonlat(*xy)
+    return float(lon), float(lat)
+
+
+def _nearest_part(site: Site, target: tuple[float, float]) -> tuple[float, float]:
+    line = shapely.get_coordinates(shapely.shortest_line(site.geometry, shapely.Point(target)))
+    return float(line[0, 0]), float(line[0, 1])
+
+
+def _gained(here: Evaluation, there: Evaluation, clause: Clause) -> Iterator[str]:
+    """Yield the areas of the law, the outermost ones, that a category has there and not here."""
+    if clause.operator == "category":
+        category = there.bound.rulebook.category(clause.content)
+        if category.kind == "ground":
+            yield from _gained(here, there, there.bound.clauses[clause.content])
+        elif there.category(category.id).first == 1 and here.category(category.id).first != 1:
+            yield category.label
+    for child in clause.active:
+        yield from _gained(here, there, child)
+
+
+def _few(steps: Sequence[Step]) -> list[Step]:
+    """Return the nearest steps of each kind; of those that are not enough one, where there is no other."""
+    kept = [s for word, most in _MOST_STEPS.items() for s in [step for step in steps if step.there == word][:most]]
+    return kept or list(steps[:1])
