@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from grownj_geo.answers import MARGIN_LIMIT_FT, atlas_mark, rulebook_mark
+from grownj_geo.answers import atlas_mark, rulebook_mark
 from grownj_geo.batchengines import processes, this_process
 from grownj_geo.batchwork import Question, Work, batch_columns, made_by
-from grownj_geo.cells import CellIndex, index_fingerprint
+from grownj_geo.cellstore import built_index, index_path, kept_index
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.recordlines import records_file
 from grownj_geo.rows_block import OutColumn
 from grownj_geo.siterows import TableOptions, open_table
-from grownj_geo.store import home_folder
 from grownj_geo.tableout import open_writer
 
 if TYPE_CHECKING:
@@ -29,6 +28,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grownj_geo.batchengines import Answering
+    from grownj_geo.cells import CellIndex
+    from grownj_geo.siterows import SiteTableReader
 
 __all__ = ["BLOCK_ROWS", "BatchOptions", "BatchSummary", "Question", "run_batch"]
 
@@ -52,7 +53,9 @@ class BatchOptions:
     block_rows
         Rows read, answered and written at a time. Changes nothing in any row.
     workers
-        Processes that answer.
+        Processes on this machine that answer.
+    scheduler
+        Address of a Dask scheduler whose workers answer instead, as in ``"tcp://10.0.0.5:8786"``.
     resume
         Go on after the blocks that an earlier run wrote whole.
     strict
@@ -68,6 +71,7 @@ class BatchOptions:
     resume: bool = False
     strict: bool = False
     index: Literal["auto", "build", "no"] = "auto"
+    scheduler: str | None = None
 
 
 class BatchSummary(BaseModel):
@@ -174,15 +178,16 @@ def run_batch(
         work = Work(
             question,
             engine.atlas,
+            source.absolute(),
             reader.terms,
             columns,
             writer.draws,
             evidence is not None,
-            index,
+            None if index is None else index_path(engine),
             made_by(),
             (rulebook_mark(engine), atlas_mark(engine)),
         )
-        answering = stack.enter_context(_answering(work, engine, options))
+        answering = stack.enter_context(_answering(work, engine, index, reader, options))
         records = stack.enter_context(records_file(evidence, writer.tallies))
         resumed = writer.rows
         for raw, found in answering(reader.raw_blocks(resumed, block_rows)):
@@ -201,33 +206,35 @@ def run_batch(
     return _summary(question, engine, source, target, tallies, rows, resumed, time.monotonic() - started, told)
 
 
-def _answering(work: Work, engine: Engine, options: BatchOptions) -> AbstractContextManager[Answering]:
-    if options.workers == 1:
-        return this_process(work, engine)
-    return processes(work, options.workers)
+def _answering(
+    work: Work, engine: Engine, index: CellIndex | None, reader: SiteTableReader, options: BatchOptions
+) -> AbstractContextManager[Answering]:
+    """Return who answers: this process, several, or a cluster."""
+    if options.scheduler is not None:
+        from grownj_geo.batchcluster import cluster  # noqa: PLC0415 - only a cluster needs it
+
+        return cluster(work, options.scheduler, spans=reader.seekable)
+    return this_process(work, engine, index) if options.workers == 1 else processes(work, options.workers)
 
 
 def _index(
     engine: Engine, source: Path, rows: int | None, wanted: Literal["auto", "build", "no"]
-) -> tuple[Path | None, tuple[Change, ...]]:
-    """Return the file of a cell index of the atlas and the rulebook, built where that is worth it."""
+) -> tuple[CellIndex | None, tuple[Change, ...]]:
+    """Return a cell index of the atlas and the rulebook, built where that is worth it."""
     if wanted == "no":
         return None, ()
-    fingerprint = index_fingerprint(engine)
-    path = home_folder() / "cells" / f"{fingerprint[:16]}.cells"
     try:
-        CellIndex.load(path, fingerprint=fingerprint)
+        return kept_index(engine), ()
     except LayerFault as error:
         many = rows if rows is not None else source.stat().st_size // _BYTES_PER_ROW
-        if wanted != "build" and (error.fault != "no_index" or many < _WORTH_AN_INDEX):
+        if wanted != "build" and many < _WORTH_AN_INDEX:
             return None, () if error.fault == "no_index" else (_without_index(error),)
-        try:
-            CellIndex.build(engine, margin_limit_ft=MARGIN_LIMIT_FT).save(path)
-        except LayerFault as unbuilt:
-            if wanted == "build":
-                raise
-            return None, (_without_index(unbuilt),)
-    return path, ()
+    try:
+        return built_index(engine), ()
+    except LayerFault as unbuilt:
+        if wanted == "build":
+            raise
+        return None, (_without_index(unbuilt),)
 
 
 def _without_index(error: LayerFault) -> Change:

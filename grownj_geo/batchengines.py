@@ -15,6 +15,7 @@ from grownj_geo.features import LayerFault
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
+    from grownj_geo.cells import CellIndex
     from grownj_geo.determine import Engine
     from grownj_geo.rows_block import RawBlock
 
@@ -38,9 +39,9 @@ class Pending(Protocol):
 
 
 @contextmanager
-def this_process(work: Work, engine: Engine) -> Iterator[Answering]:
-    """Give what answers for blocks one after another, here."""
-    answerer = Answerer(work, engine)
+def this_process(work: Work, engine: Engine, index: CellIndex | None) -> Iterator[Answering]:
+    """Give what answers for blocks one after another, here, with the engine and the index that are there."""
+    answerer = Answerer(work, engine=engine, index=index)
     yield lambda blocks: ((raw, answerer.answer(raw)) for raw in blocks)
 
 

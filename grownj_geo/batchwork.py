@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -13,7 +14,8 @@ import shapely
 
 from grownj_geo.answers import AnswerColumn, Coded, answer_columns, answers_many, atlas_mark, rulebook_mark
 from grownj_geo.atlas import load_atlas
-from grownj_geo.cells import CellIndex
+from grownj_geo.cells import CellIndex, index_fingerprint
+from grownj_geo.cellstore import built_index
 from grownj_geo.determination import software
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
@@ -95,6 +97,8 @@ class Work:
         What is asked.
     atlas
         The layers as they were read when the run began: a file that changes later changes nothing.
+    source
+        The table.
     terms
         How the rows are sites.
     columns
@@ -113,6 +117,7 @@ class Work:
 
     question: Question
     atlas: Atlas
+    source: Path
     terms: Terms
     columns: tuple[AnswerColumn, ...]
     draw: Literal["came", "placed"] | None
@@ -174,17 +179,16 @@ class Answerer:
     ----------
     work
         What is to be done.
-    engine
-        The question's engine, where there is one already.
+    engine, index
+        The question's engine and the work's index, where they are there already.
 
     Raises
     ------
     LayerFault
-        ``other_software`` where this process could come to other answers than the one in which the run began;
-        what loading the index raises.
+        ``other_software`` where this process could come to other answers than the one in which the run began.
     """
 
-    def __init__(self, work: Work, engine: Engine | None = None) -> None:
+    def __init__(self, work: Work, *, engine: Engine | None = None, index: CellIndex | None = None) -> None:
         self._work = work
         self._engine = work.question.engine(work.atlas) if engine is None else engine
         here = (made_by(), rulebook_mark(self._engine), atlas_mark(self._engine))
@@ -196,7 +200,14 @@ class Answerer:
                 "on all machines.",
             )
         self._placer = work.terms.placer(Directory(self._engine.atlas))
-        self._index = None if work.index is None else CellIndex.load(work.index)
+        self._index = self._found_index() if index is None and work.index is not None else index
+
+    def _found_index(self) -> CellIndex:
+        """Return the index where the run has it; another machine may have to build its own."""
+        if self._work.index is not None:
+            with suppress(LayerFault):
+                return CellIndex.load(self._work.index, fingerprint=index_fingerprint(self._engine))
+        return built_index(self._engine)
 
     def answer(self, raw: RawBlock) -> BlockAnswers:
         """Return the answers for a block of rows."""

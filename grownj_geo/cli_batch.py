@@ -75,6 +75,10 @@ def batch(
     encoding: Annotated[Text, option(metavar="NAME", words="What text is in, as in cp1252.")] = None,
     delimiter: Annotated[Text, option(metavar="SIGN", words="What stands between two cells.")] = None,
     workers: Annotated[int, option("--workers", metavar="N", least=1, words="Processes that answer.")] = 1,
+    engine: Annotated[str, option("--engine", metavar="processes|dask", words="Who they are.")] = "processes",
+    scheduler: Annotated[
+        Text, option("--scheduler", metavar="ADDRESS", words="Dask scheduler, as in tcp://10.0.0.5:8786.")
+    ] = None,
     block_rows: Annotated[int, option("--block-rows", metavar="N", least=1, words="Rows at a time.")] = 20_000,
     resume: Annotated[bool, option("--resume", words="Go on after what an earlier run wrote.")] = False,
     strict: Annotated[bool, option("--strict", words="Stop at the first row without an answer.")] = False,
@@ -120,10 +124,9 @@ def batch(
         lot=lot, qualifier=qualifier, wkt=wkt, uncertainty=uncertainty, uncertainty_ft=uncertainty_ft, sheet=sheet,
         sublayer=sublayer, encoding=encoding, delimiter=delimiter,
     )  # fmt: skip
-    if index not in {"auto", "build", "no"}:
-        fail(f"--index was read as {index!r}; expected auto, build or no.")
+    _check_choices(index, engine, scheduler, workers)
     wanted: Literal["auto", "build", "no"] = "build" if index == "build" else "no" if index == "no" else "auto"
-    options = BatchOptions(table, block_rows, workers, resume, strict, wanted)
+    options = BatchOptions(table, block_rows, workers, resume, strict, wanted, scheduler)
     with refusals(), _progress(hidden=json) as progress:
         found = run_batch(source, output, question, options=options, evidence=evidence, progress=progress)
     if summary is not None:
@@ -132,6 +135,17 @@ def batch(
         print_json(found.model_dump(mode="json"))
     else:
         _print_summary(found)
+
+
+def _check_choices(index: str, engine: str, scheduler: str | None, workers: int) -> None:
+    if index not in {"auto", "build", "no"}:
+        fail(f"--index was read as {index!r}; expected auto, build or no.")
+    if engine not in {"processes", "dask"}:
+        fail(f"--engine was read as {engine!r}; expected processes or dask.")
+    if (engine == "dask") != (scheduler is not None):
+        fail("--engine dask and --scheduler ADDRESS belong together, as in --scheduler tcp://10.0.0.5:8786.")
+    if engine == "dask" and workers != 1:
+        fail("--workers is about processes on this machine; how many a cluster has, its scheduler knows.")
 
 
 def _print_dictionary(question: Question, *, json: bool) -> None:

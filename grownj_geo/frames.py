@@ -28,6 +28,8 @@ __all__ = ["classify"]
 class _FrameRows:
     """A data frame as a table that gives its rows in blocks."""
 
+    seekable = False
+
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame = frame
         self.name = "the frame"

@@ -172,13 +172,14 @@ class Came(Protocol):
 
 
 class RowSource(Protocol):
-    """A table that gives its rows in blocks."""
+    """A table that gives its rows in blocks; where it is `seekable`, without reading those before."""
 
     name: str
     columns: tuple[OutColumn, ...]
     rows: int | None
     crs: str | None
     has_shapes: bool
+    seekable: bool
     changes: list[Change]
 
     def raw_blocks(self, start: int, size: int) -> Generator[RawBlock]:

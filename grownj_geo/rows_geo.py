@@ -44,6 +44,8 @@ class ParquetRows:
         ``wrong_format``, ``truncated``, ``unreadable``, ``archive_bomb``, ``no_column`` or ``unknown_crs``.
     """
 
+    seekable = True
+
     def __init__(self, path: Path, options: TableOptions) -> None:
         self.path = path
         self.name = path.name
@@ -226,6 +228,8 @@ class FeatureRows:
     LayerFault
         As `read_features`.
     """
+
+    seekable = False
 
     def __init__(self, path: Path, options: TableOptions) -> None:
         features = read_features(path, sublayer=options.sublayer, encoding=options.encoding)

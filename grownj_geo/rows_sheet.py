@@ -61,6 +61,8 @@ class SheetRows(RecordRows):
         for an empty one.
     """
 
+    seekable = False
+
     def __init__(self, path: Path, options: TableOptions) -> None:
         self.path = path
         _check(path)

@@ -56,6 +56,8 @@ class TextRows(RecordRows):
 
     nothing = ""
 
+    seekable = False
+
     def __init__(self, path: Path, options: TableOptions) -> None:
         self.path = path
         self.name = path.name

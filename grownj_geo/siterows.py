@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from grownj_geo.locate import MunicipalDirectory
     from grownj_geo.rows_block import OutColumn, RawBlock, RowSource
 
-__all__ = ["RowBlock", "SiteTableReader", "TableOptions", "Terms", "open_table", "without_collecting"]
+__all__ = ["RowBlock", "SiteTableReader", "TableOptions", "Terms", "open_table", "row_source", "without_collecting"]
 
 _TEXT = frozenset({".csv", ".tsv", ".txt"})
 _SHEETS = frozenset({".xlsx", ".xlsm"})
@@ -105,6 +105,11 @@ class SiteTableReader:
         self._told = (*found.changes, *told, *_told(self.roles, drawn=source.has_shapes))
         self.terms = Terms(self.name, self.roles, system, options)
         self._placer = self.terms.placer(directory)
+
+    @property
+    def seekable(self) -> bool:
+        """Whether any rows can be read without reading those before: what workers may do for themselves."""
+        return self._source.seekable
 
     @property
     def header(self) -> list[str]:
@@ -210,10 +215,12 @@ def open_table(
         raise LayerFault("not_found", f"There is no {str(path)!r}; expected the path of a table.")
     if suffix in _OTHER_SHEETS:
         raise LayerFault("wrong_format", f"{path.name} is a workbook of another kind; save it as .xlsx or as CSV.")
-    return SiteTableReader(_source(path, suffix, options), options, directory)
+    return SiteTableReader(row_source(path, options), options, directory)
 
 
-def _source(path: Path, suffix: str, options: TableOptions) -> RowSource:
+def row_source(path: Path, options: TableOptions) -> RowSource:
+    """Return the rows of a table as they came; see `open_table`, which understands them."""
+    suffix = path.suffix.lower()
     # Imported here: each format costs only whoever reads it.
     if path.is_file() and suffix in _TEXT:
         from grownj_geo.rows_text import TextRows  # noqa: PLC0415
