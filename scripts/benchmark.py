@@ -1,8 +1,9 @@
-"""Print how long the package takes, cold, warm and in bulk, and how much memory.
+"""Print how long the package takes, cold, warm and in bulk, how much memory, and which targets hold.
 
-Run from anywhere, with the ``dev`` extra installed: ``python scripts/benchmark.py``. Figures are printed and
-never asserted: they belong to one machine and one run. What is compared with another way of doing it is first
-checked to give equal answers, and both are measured in the same run.
+Run from anywhere, with the ``dev`` and ``peers`` extras installed: ``python scripts/benchmark.py --json figures.json``.
+Figures are printed and never asserted: they belong to one machine and one run. What is compared with another way of
+doing it is checked to give equal answers, and both are measured in the same run. Others that are not installed
+(PostGIS is Debian's package ``postgresql-15-postgis-3``) are said to be so.
 """
 
 from __future__ import annotations
@@ -14,19 +15,25 @@ import platform
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyproj
 import shapely
+from benchmark_batch import measure_batch, measure_parcel_file
 from benchmark_cells import measure_cells
 from benchmark_layers import measure_loading
+from benchmark_plot import draw_costs
+from benchmark_process import command, one_process
+from benchmark_scale import measure_by_layers
+from benchmark_sites import SEED, TRACTS, new_jersey
+from benchmark_targets import print_targets, table_of_targets
 
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
@@ -46,13 +53,8 @@ if TYPE_CHECKING:
 
     from grownj_geo.layer import Layer
 
-SEED = 34
 SITE = "40.7344,-74.1641"
 CITIES = ("0102", "0408", "0714", "0905", "0906", "1111", "1607", "1608")
-COLD_SECONDS, COLD_MEGABYTES, WARM_MILLISECONDS, RULES_SECONDS, BATCH_SECONDS = 1.5, 300.0, 5.0, 2.0, 4.0
-"""What is aimed at, printed beside what was found."""
-TRACTS = Path(__file__).resolve().parents[2] / "shared" / "data" / "nj_tracts_cb2018_500k.parquet"
-"""Real census tracts, where they lie beside the repository."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,9 @@ class Options:
     batch_rows: int = 10_000
     many_points: int = 1_000_000
     many_parcels: int = 50_000
+    cut_lots: int = 3_000
+    layer_points: int = 100_000
+    parcels_file: int = 400_000
 
 
 # -- sites --------------------------------------------------------------------------------------------
@@ -91,12 +96,6 @@ def _layer(atlas: Atlas, layer_id: str) -> Layer:
     if layer is None:
         raise SystemExit(f"The layer {layer_id} cannot be used; reinstall the package.")
     return layer
-
-
-def new_jersey(atlas: Atlas) -> shapely.Geometry:
-    """Return the State as one geometry."""
-    counties = _layer(atlas, "counties")
-    return shapely.union_all([counties.geometry(i) for i in range(len(counties))])
 
 
 def sample_sites(atlas: Atlas, n: int) -> list[Site]:
@@ -128,45 +127,11 @@ def sample_sites(atlas: Atlas, n: int) -> list[Site]:
 # -- cold ---------------------------------------------------------------------------------------------
 
 
-def _command() -> list[str]:
-    """Return the installed command, or the module where there is none."""
-    script = Path(sys.executable).with_name("grownj")
-    return [str(script)] if script.is_file() else [sys.executable, "-m", "grownj_geo"]
-
-
-# A small process starts and measures the one in question: Linux counts what whoever starts a process holds as that
-# process's peak too, and the benchmark itself holds gigabytes.
-_LAUNCHER = """
-import json, os, subprocess, sys, time
-start = time.perf_counter()
-process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-_, status, usage = os.wait4(process.pid, 0)
-seconds = time.perf_counter() - start
-process.returncode = os.waitstatus_to_exitcode(status)
-print(json.dumps([process.returncode, seconds, usage.ru_maxrss]))
-"""
-
-
-def one_process(command: list[str], environment: dict[str, str] | None = None) -> tuple[float, float]:
-    """Return seconds and peak megabytes of one process and nothing else."""
-    done = subprocess.run(  # noqa: S603
-        [sys.executable, "-S", "-c", _LAUNCHER, *command],
-        capture_output=True,
-        check=True,
-        env={**os.environ, **(environment or {})},
-    )
-    code, seconds, peak = json.loads(done.stdout)
-    if code:
-        raise SystemExit(f"{' '.join(command)} ended with exit code {code}; expected 0.")
-    unit = 2**20 if sys.platform == "darwin" else 2**10
-    return seconds, peak / unit
-
-
-def import_times(command: list[str], *, top: int = 8) -> list[tuple[str, float]]:
+def import_times(words: list[str], *, top: int = 8) -> list[tuple[str, float]]:
     """Return the packages whose own code takes longest to import, in milliseconds."""
-    arguments = [sys.executable, "-X", "importtime", command[0], *command[1:]]
-    if command[0] == sys.executable:
-        arguments = [sys.executable, "-X", "importtime", *command[1:]]
+    arguments = [sys.executable, "-X", "importtime", words[0], *words[1:]]
+    if words[0] == sys.executable:
+        arguments = [sys.executable, "-X", "importtime", *words[1:]]
     done = subprocess.run(arguments, capture_output=True, text=True, check=False)  # noqa: S603
     own: dict[str, float] = defaultdict(float)
     for line in done.stderr.splitlines():
@@ -178,8 +143,8 @@ def import_times(command: list[str], *, top: int = 8) -> list[tuple[str, float]]
 
 def measure_cold(options: Options) -> dict[str, Any]:
     """Measure the command from start to end, imports and reading of the layers included."""
-    command = [*_command(), "check", SITE]
-    runs = [one_process(command) for _ in range(options.cold_runs)]
+    words = [*command(), "check", SITE]
+    runs = [one_process(words) for _ in range(options.cold_runs)]
     bare = min(one_process([sys.executable, "-c", "pass"])[0] for _ in range(3))
     return {
         "command": f"grownj check {SITE}",
@@ -189,8 +154,7 @@ def measure_cold(options: Options) -> dict[str, Any]:
         "seconds_worst": max(s for s, _ in runs),
         "megabytes_peak": max(m for _, m in runs),
         "seconds_of_python_alone": bare,
-        "imports_ms": dict(import_times(command)),
-        "target": {"seconds": COLD_SECONDS, "megabytes": COLD_MEGABYTES},
+        "imports_ms": dict(import_times(words)),
     }
 
 
@@ -222,7 +186,6 @@ def measure_warm(atlas: Atlas, options: Options) -> dict[str, Any]:
         "determine_ms_worst": max(whole),
         "run_ms_median": statistics.median(run),
         "run_ms_95th": float(np.percentile(run, 95)),
-        "target": {"determine_ms": WARM_MILLISECONDS},
     }
 
 
@@ -378,31 +341,7 @@ def measure_rules(atlas: Atlas, options: Options) -> dict[str, Any]:
         "categories_unequal_to_the_few": unequal,
         "seconds": seconds,
         "note": "with the layers that ship and no stated facts; observations given",
-        "target": {"seconds": RULES_SECONDS},
     }
-
-
-# -- a table of sites ---------------------------------------------------------------------------------
-
-
-def measure_batch(atlas: Atlas, options: Options) -> dict[str, Any]:
-    """Measure the command that answers for a CSV, without a cell index and with one that is there already."""
-    points = _points(np.random.default_rng(SEED + 2), new_jersey(atlas), options.batch_rows)
-    lon, lat = to_lonlat(shapely.get_x(points), shapely.get_y(points))
-    figures: dict[str, Any] = {"rows": len(points)}
-    with tempfile.TemporaryDirectory(prefix="grownj-batch-") as folder:
-        table = Path(folder) / "sites.csv"
-        rows = "".join(f"{i},{y:.6f},{x:.6f}\n" for i, (x, y) in enumerate(zip(lon, lat, strict=True)))
-        table.write_text("id,lat,lon\n" + rows, encoding="utf-8")
-        written = []
-        for name, index in (("seconds", "no"), ("build_and_run_s", "build"), ("seconds_with_index", "auto")):
-            out = Path(folder) / f"{name}.csv"
-            home = {"GROWNJ_HOME": str(Path(folder) / "home")}
-            command = [*_command(), "batch", str(table), "-o", str(out), "--index", index]
-            figures[name], megabytes = one_process(command, home)
-            figures["megabytes_peak"] = max(megabytes, figures.get("megabytes_peak", 0.0))
-            written.append(out.read_bytes())
-    return figures | {"files_unequal": len(set(written)) - 1, "target": {"seconds": BATCH_SECONDS}}
 
 
 # -- all of it ----------------------------------------------------------------------------------------
@@ -410,7 +349,8 @@ def measure_batch(atlas: Atlas, options: Options) -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     """Return the versions that the figures depend on."""
-    return {
+    found = {
+        "grownj-geo": version("grownj-geo"),
         "python": platform.python_version(),
         "numpy": np.__version__,
         "shapely": shapely.__version__,
@@ -419,16 +359,25 @@ def versions() -> dict[str, str]:
         "proj": pyproj.proj_version_str,
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} processors",
     }
+    for name in ("pyarrow", "pyogrio", "geopandas", "pandas", "duckdb", "sedonadb", "matplotlib"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "not installed"
+    return found
 
 
 def _show(title: str, figures: dict[str, Any]) -> None:
     print(f"\n{title}")
     for name, value in figures.items():
-        shown = ", ".join(f"{k} {_figure(v)}" for k, v in value.items()) if isinstance(value, dict) else _figure(value)
-        print(f"  {name:<32} {shown}")
+        print(f"  {name:<32} {_figure(value)}")
 
 
 def _figure(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{k} {_figure(v)}" for k, v in value.items())
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_figure, value)) + "]"
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
@@ -436,23 +385,44 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the command; return its exit code."""
     default = Options()
     parser = argparse.ArgumentParser(description="Print how long the package takes. Nothing is asserted.")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures to a file too")
-    parser.add_argument("--cold-runs", type=int, default=default.cold_runs)
-    parser.add_argument("--warm-sites", type=int, default=default.warm_sites)
-    parser.add_argument("--points", type=int, default=default.points)
-    parser.add_argument("--rule-sites", type=int, default=default.rule_sites)
-    parser.add_argument("--large-mb", type=int, default=default.large_mb, help="size of the large file; 0 for none")
-    parser.add_argument("--batch-rows", type=int, default=default.batch_rows)
-    parser.add_argument("--many-points", type=int, default=default.many_points)
-    parser.add_argument("--many-parcels", type=int, default=default.many_parcels)
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the figures to a file, and a picture beside it"
+    )
+    told = {
+        "large_mb": "size of the large file; 0 for none",
+        "parcels_file": "parcels in the file for the command; 3400000 for the State's, 0 for none",
+        "layer_points": "points for cost against layers; 0 for none",
+    }
+    for each in fields(Options):
+        flag = "--" + each.name.replace("_", "-")
+        parser.add_argument(flag, type=int, metavar="N", default=getattr(default, each.name), help=told.get(each.name))
     given = parser.parse_args(arguments)
     options = Options(**{name: value for name, value in vars(given).items() if name != "json"})
+    started = time.perf_counter()
     atlas = load_atlas()
     figures: dict[str, Any] = {
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
+        "options": asdict(options),
     }
     _show("Versions", figures["versions"])
+    for name, title, measure in _parts(atlas, options):
+        begun = time.perf_counter()
+        figures[name] = measure() | {"took_s": time.perf_counter() - begun}
+        _show(title, figures[name])
+    figures["took_s"] = time.perf_counter() - started
+    figures["targets"] = table_of_targets(figures)
+    print_targets(figures["targets"])
+    print(f"\nAll of it took {figures['took_s']:,.0f} s.")
+    if given.json is not None:
+        given.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        if options.layer_points:
+            draw_costs(figures, [given.json.with_suffix(".png"), given.json.with_suffix(".svg")])
+    return 0
+
+
+def _parts(atlas: Atlas, options: Options) -> list[tuple[str, str, Callable[[], dict[str, Any]]]]:
+    """Return each part: its name, its title, and what measures it."""
     parts: list[tuple[str, str, Callable[[], dict[str, Any]]]] = [
         ("cold", "One site, cold: a new process", lambda: measure_cold(options)),
         ("warm", "One site, warm", lambda: measure_warm(atlas, options)),
@@ -464,19 +434,24 @@ def main(arguments: list[str] | None = None) -> int:
             "Loading layers: whole commands",
             lambda: measure_loading(one_process, tracts=TRACTS, large_megabytes=options.large_mb),
         ),
-        ("batch", "A table of sites: whole command", lambda: measure_batch(atlas, options)),
+        ("batch", "A table of sites: whole command", lambda: measure_batch(atlas, rows=options.batch_rows)),
         (
             "cells",
             "Many sites with the cell index, beside others",
-            lambda: measure_cells(points=options.many_points, parcels=options.many_parcels),
+            lambda: measure_cells(points=options.many_points, parcels=options.many_parcels, cut_lots=options.cut_lots),
         ),
     ]
-    for name, title, measure in parts:
-        figures[name] = measure()
-        _show(title, figures[name])
-    if given.json is not None:
-        given.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
-    return 0
+    if options.layer_points:
+        parts.append(("by_layers", "More and more layers", lambda: measure_by_layers(points=options.layer_points)))
+    if options.parcels_file:
+        parts.append(
+            (
+                "parcel_file",
+                "A file of parcels: whole command",
+                lambda: measure_parcel_file(atlas, parcels=options.parcels_file, tracts=TRACTS),
+            )
+        )
+    return parts
 
 
 if __name__ == "__main__":

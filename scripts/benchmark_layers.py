@@ -21,12 +21,19 @@ if TYPE_CHECKING:
 
     Measure = Callable[[list[str]], tuple[float, float]]
 
+__all__ = [
+    "CLASSES",
+    "PLANNING_AREAS",
+    "PLANNING_VERTICES",
+    "blobs",
+    "measure_loading",
+    "planning_area_words",
+    "tract_words",
+]
+
 SEED = 34
 PLANNING_AREAS, PLANNING_VERTICES = 3_114, 500_000
-IMPORT_SECONDS, VERIFY_SECONDS, LARGE_MEGABYTES = 5.0, 2.0, 2_000.0
-"""What is aimed at."""
-
-_CLASSES = ("METROPOLITAN", "SUBURBAN", "FRINGE", "RURAL", "RURAL ENV. SENSITIVE", "ENVIRONMENTALLY SENSITIVE")
+CLASSES = ("METROPOLITAN", "SUBURBAN", "FRINGE", "RURAL", "RURAL ENV. SENSITIVE", "ENVIRONMENTALLY SENSITIVE")
 _X, _Y, _SIDE = 200_000.0, 60_000.0, 14_000.0
 _PEER = """
 import sys
@@ -71,11 +78,10 @@ def measure_loading(measure: Measure, *, tracts: Path | None, large_megabytes: i
     with tempfile.TemporaryDirectory(prefix="grownj-benchmark-") as folder:
         root = Path(folder)
         run = _Run(root / "home", measure)
-        words, source = _tracts(tracts, root)
+        words, source = tract_words(tracts, root)
         seconds, megabytes = run("import", *words)
         peer_seconds, _ = measure([sys.executable, "-c", _PEER, str(source), str(root / "peer.parquet")])
-        areas = _planning_areas(root / "areas.geojson")
-        areas_seconds, areas_megabytes = run("import", "planning_areas", str(areas), "--edition", "2018-01-16")
+        areas_seconds, areas_megabytes = run("import", *planning_area_words(root))
         verify_seconds, verify_megabytes = run("verify")
         found: dict[str, Any] = {
             "tracts_from": source.name,
@@ -94,12 +100,11 @@ def measure_loading(measure: Measure, *, tracts: Path | None, large_megabytes: i
             size = large.stat().st_size / 1e6
             large_seconds, large_peak = run("import", "building_footprints", str(large))
             found |= {"large_geojson_mb": size, "large_import_s": large_seconds, "large_import_peak_mb": large_peak}
-    targets = {"tracts_import_s": IMPORT_SECONDS, "verify_s": VERIFY_SECONDS, "large_import_peak_mb": LARGE_MEGABYTES}
-    return found | {"target": targets}
+    return found
 
 
-def _tracts(tracts: Path | None, root: Path) -> tuple[list[str], Path]:
-    """Return the words of the import, and the file."""
+def tract_words(tracts: Path | None, root: Path) -> tuple[list[str], Path]:
+    """Return what `layers import` is given for census tracts, and the file; municipalities where there are none."""
     if tracts is not None and tracts.is_file():
         fields = ["GEOID=geoid", "NAMELSAD=tract_name", "POVERTY_RATE=poverty_rate_pct_acs2020"]
         constants = ["ACS_EDITION=2016-2020", "TRACT_VINTAGE=2010"]
@@ -117,9 +122,9 @@ def _repeated(name: str, values: list[str]) -> list[str]:
     return [word for value in values for word in (name, value)]
 
 
-def _blobs(count: int, vertices: int, *, columns: int, side: float) -> list[list[list[float]]]:
+def blobs(count: int, vertices: int, *, columns: int, side: float, seed: int = SEED) -> list[list[list[float]]]:
     """Return rings of longitude and latitude, one in each cell of a grid that lies in New Jersey's box."""
-    rng = np.random.default_rng(SEED)
+    rng = np.random.default_rng(seed)
     angle = np.linspace(0.0, 2 * np.pi, vertices + 1)
     rings = []
     for i in range(count):
@@ -134,19 +139,19 @@ def _blobs(count: int, vertices: int, *, columns: int, side: float) -> list[list
     return rings
 
 
-def _planning_areas(path: Path) -> Path:
-    """Write a drawn statewide planning-area layer."""
-    columns = 32
-    rings = _blobs(PLANNING_AREAS, PLANNING_VERTICES // PLANNING_AREAS, columns=columns, side=8_500.0)
-    features = [_feature({"SPDETAIL": _CLASSES[i % len(_CLASSES)]}, ring) for i, ring in enumerate(rings)]
+def planning_area_words(root: Path) -> list[str]:
+    """Write a drawn statewide planning-area layer, and return what `layers import` is given for it."""
+    columns, path = 32, root / "areas.geojson"
+    rings = blobs(PLANNING_AREAS, PLANNING_VERTICES // PLANNING_AREAS, columns=columns, side=8_500.0)
+    features = [_feature({"SPDETAIL": CLASSES[i % len(CLASSES)]}, ring) for i, ring in enumerate(rings)]
     path.write_text(json.dumps({"type": "FeatureCollection", "features": features}), encoding="utf-8")
-    return path
+    return ["planning_areas", str(path), "--edition", "2018-01-16"]
 
 
 def _large(path: Path, megabytes: int) -> Path:
     """Write a GeoJSON file of about a size: polygons of 500 vertices in a grid."""
     columns, side = 160, 2_700.0
-    (sample,) = _blobs(1, 500, columns=columns, side=side)
+    (sample,) = blobs(1, 500, columns=columns, side=side)
     each = len(json.dumps(_feature({"id": 1}, sample)))
     count = min(int(megabytes * 1e6 / each), columns * 300)
     shape = shapely.get_coordinates(shapely.Polygon(sample))
