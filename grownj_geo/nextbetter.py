@@ -148,10 +148,13 @@ class Finder:
         return [self.engine.atlas.manifests[name].title for name in layers]
 
     def _needs(self, run: Evaluation, category: str) -> tuple[Missing, ...]:
-        return tuple(
-            Missing(needs=needs, words=" and ".join(need_words(need, self.engine.atlas) for need in needs))
-            for needs in deciding_sets(run, [category]).get(category, [])
-        )
+        """Return what could decide a category where the site is, no set twice and none that holds a smaller one."""
+        found: list[Missing] = []
+        for needs in deciding_sets(run, [category]).get(category, []):
+            if not any(set(known.needs) <= set(needs) for known in found):
+                words = " and ".join(need_words(need, self.engine.atlas) for need in needs)
+                found.append(Missing(needs=needs, words=words))
+        return tuple(found)
 
     # -- radii and areas ------------------------------------------------------------------------------
 

@@ -1,0 +1,326 @@
+"""The next better line: the distance named reaches it, and no shorter way in any direction does."""
+
+from __future__ import annotations
+
+from math import cos, isfinite, pi, sin
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import shapely
+from drawn import NEWARK, around, draw, drawn_book, drawn_category, site, stations
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grownj_geo.atlas import Atlas, load_atlas
+from grownj_geo.determine import Engine
+from grownj_geo.errors import OutsideNewJerseyError
+from grownj_geo.nextbetter import BEYOND_FT, Finder, next_better
+from grownj_geo.rulebook import Rulebook
+from grownj_geo.site import Site
+from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_working
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grownj_geo.betterwords import NextBetter
+    from grownj_geo.layer import Layer
+
+X, Y = (float(v) for v in to_working(*NEWARK))
+WITHIN = {"within": {"layer": "transit_stations", "radius": "reach"}}
+PA1 = {"inside": {"layer": "planning_areas", "where": {"planning_area": ["PA1"]}}}
+LISTED = {"designated": {"list": "urban_transit_hub_municipality"}}
+
+
+def book(*rules: tuple[int, Any]) -> Rulebook:
+    """Return a rulebook with one line for each rule, its dollars first; the first is reached everywhere."""
+    drawn = drawn_book(
+        {"in_new_jersey": True},
+        categories=[drawn_category(f"line_{dollars}", rule) for dollars, rule in rules],
+        parameters={"reach": {"unit": "mile", "value": 0.5}},
+    )
+    raw = drawn.model_dump(mode="json", by_alias=True)
+    lines = [(1, "answer"), *((dollars, f"line_{dollars}") for dollars, _ in rules)]
+    raw["tiers"] = [
+        {"id": f"t{dollars}", "label": f"l{dollars}", "dollars": dollars, "category": category, "citation": "none",
+         "status": "confirmed"}
+        for dollars, category in lines
+    ]  # fmt: skip
+    return Rulebook.model_validate(raw)
+
+
+def engine_of(rulebook: Rulebook, *layers: Layer) -> Engine:
+    return Engine(Atlas(layers=layers), rulebook)
+
+
+def station(dx: float, dy: float, **more: Any) -> tuple[float, float, dict[str, Any]]:
+    """Return a station so many US survey feet east and north of Newark."""
+    from grownj_geo.units import to_lonlat  # noqa: PLC0415 - only here
+
+    lon, lat = to_lonlat(X + dx, Y + dy)
+    return float(lon), float(lat), more
+
+
+def areas(*shapes: shapely.Geometry, accuracy_ft: float = 0.0) -> Layer:
+    return draw("planning_areas", [(shape, {"SPDETAIL": "METROPOLITAN"}) for shape in shapes], accuracy_ft=accuracy_ft)
+
+
+def at(dx: float, dy: float) -> Site:
+    return site(shapely.Point(X + dx, Y + dy))
+
+
+def floor_of(engine: Engine, where: Site) -> int | None:
+    tier = engine.determine(where).tier
+    return None if tier is None else tier.floor
+
+
+def reaches(engine: Engine, found: NextBetter, dollars: int) -> bool:
+    """Return whether the place that is named has the line."""
+    (line,) = [line for line in found.lines if line.dollars == dollars]
+    assert line.nearest is not None
+    there = Site.from_lonlat(line.nearest.longitude, line.nearest.latitude)
+    return (floor_of(engine, there) or 0) >= dollars
+
+
+def no_shorter_way(engine: Engine, where: Site, found: NextBetter, *, share: float = 0.999) -> None:
+    """Move the site a little less far than is named, in 64 directions: none of them may reach the line."""
+    line = found.lines[0]
+    assert line.nearest is not None
+    least = line.nearest.distance_ft.low
+    assert least is not None
+    assert where.geometry is not None
+    away = (least * share - 1.0) / FT_PER_FTUS
+    for i in range(64 if away > 0 else 0):
+        angle = 2 * pi * i / 64
+        moved = shapely.affinity.translate(where.geometry, away * cos(angle), away * sin(angle))
+        try:
+            assert floor_of(engine, site(moved)) == found.floor, (i, away)
+        except OutsideNewJerseyError:
+            continue
+
+
+# -- one clause ---------------------------------------------------------------------------------------
+
+far = st.floats(-9000, 9000)
+places = st.lists(st.tuples(far, far), min_size=1, max_size=5)
+
+
+@pytest.mark.slow
+@given(places, far, far, st.floats(0, 300))
+@settings(max_examples=25, deadline=None)
+def test_a_radius_is_reached_by_the_distance_and_by_no_shorter_one(
+    where: list[tuple[float, float]], x: float, y: float, unsure: float
+) -> None:
+    layer = stations([station(*xy, coordinate_uncertainty_ft=str(unsure)) for xy in where])
+    engine = engine_of(book((2, WITHIN)), layer)
+    found = next_better(engine, at(x, y))
+    if floor_of(engine, at(x, y)) == 2:
+        assert found.lines == ()
+        return
+    assert reaches(engine, found, 2)
+    no_shorter_way(engine, at(x, y), found)
+    step = found.lines[0].nearest
+    assert step is not None
+    low, value, high = step.distance_ft.low, step.distance_ft.value, step.distance_ft.high
+    assert low is not None
+    assert value is not None
+    assert high is not None
+    assert low <= value <= high
+    assert high - value == pytest.approx(unsure, abs=0.11)
+    there = to_working(step.longitude, step.latitude)
+    assert geodesic_ft(*lonlat(x, y), step.longitude, step.latitude) == pytest.approx(high + BEYOND_FT, abs=0.2)
+    assert isfinite(float(there[0]))
+
+
+def lonlat(dx: float, dy: float) -> tuple[float, float]:
+    lon, lat, _ = station(dx, dy)
+    return lon, lat
+
+
+boxes = st.lists(st.tuples(far, far, st.floats(300, 4000), st.floats(300, 4000)), min_size=1, max_size=4)
+
+
+@pytest.mark.slow
+@given(boxes, far, far, st.sampled_from([0.0, 48.3]))
+@settings(max_examples=25, deadline=None)
+def test_an_area_is_reached_by_the_distance_and_by_no_shorter_one(
+    drawn: list[tuple[float, float, float, float]], x: float, y: float, accuracy: float
+) -> None:
+    shapes = [shapely.box(X + a, Y + b, X + a + w, Y + b + h) for a, b, w, h in drawn]
+    if len(shapes) > 1 and shapely.union_all(shapes).area < sum(shape.area for shape in shapes) - 1:
+        shapes = shapes[:1]  # planning areas do not overlap
+    engine = engine_of(book((2, PA1)), areas(*shapes, accuracy_ft=accuracy))
+    if any(shape.intersects(shapely.Point(X + x, Y + y)) for shape in shapes):
+        return
+    found = next_better(engine, at(x, y))
+    assert reaches(engine, found, 2)
+    no_shorter_way(engine, at(x, y), found)
+    nearest = min(shape.distance(shapely.Point(X + x, Y + y)) for shape in shapes) * FT_PER_FTUS
+    step = found.lines[0].nearest
+    assert step is not None
+    assert step.distance_ft.value == pytest.approx(nearest, rel=2e-4, abs=0.1)
+
+
+@given(st.floats(0, 360), st.floats(500, 30_000))
+@settings(max_examples=15, deadline=None)
+def test_a_municipality_of_a_list_is_reached_and_by_no_shorter_way(angle: float, away: float) -> None:
+    where = at(away * cos(angle), away * sin(angle))
+    engine = municipal_engine()
+    try:
+        found = next_better(engine, where)
+    except OutsideNewJerseyError:
+        return
+    if not found.lines:
+        assert floor_of(engine, where) == 2
+        return
+    assert reaches(engine, found, 2)
+    no_shorter_way(engine, where, found)
+
+
+_ENGINES: list[Engine] = []
+
+
+def municipal_engine() -> Engine:
+    if not _ENGINES:
+        _ENGINES.append(Engine(load_atlas(), book((2, LISTED))))
+    return _ENGINES[0]
+
+
+def test_beyond_a_sharp_corner_the_way_does_not_lead_out_again() -> None:
+    wedge = shapely.Polygon([(X, Y), (X + 4000, Y + 60), (X + 4000, Y + 900)])
+    engine = engine_of(book((2, PA1)), areas(wedge, accuracy_ft=10.0))
+    where = at(-500.0, -900.0)
+    assert reaches(engine, next_better(engine, where), 2)
+
+
+# -- what is said -------------------------------------------------------------------------------------
+
+
+def test_the_sentence_names_feet_radius_station_and_area() -> None:
+    engine = engine_of(book((2, WITHIN)), stations([station(0, 0, name="Penn", station_id="p")]))
+    found = next_better(engine, at(0.0, 3880.0))
+    assert found.words.startswith("$2 (l2): 1,240 ft to the 0.50 miles radius around Penn (line_2)")
+    assert found.floor == 1
+
+
+def test_inside_as_computed_and_not_surely() -> None:
+    engine = engine_of(book((2, WITHIN)), stations([station(0, 0, name="Penn", coordinate_uncertainty_ft="164")]))
+    where = at(0.0, 2600.0)
+    assert engine.determine(where).tier.ceiling == 2  # type: ignore[union-attr]
+    found = next_better(engine, where)
+    assert "inside the 0.50 miles radius around Penn by 40 ft as computed, surely 124 ft nearer" in found.words
+    assert reaches(engine, found, 2)
+
+
+def test_lines_come_lowest_first_and_the_one_that_is_reached_is_none() -> None:
+    near, beyond = stations([station(0, 0)]), areas(around(NEWARK, 500.0))
+    engine = engine_of(book((2, WITHIN), (3, PA1)), near, beyond)
+    assert [line.dollars for line in next_better(engine, at(4000.0, 0.0)).lines] == [2, 3]
+    assert [line.dollars for line in next_better(engine, at(1000.0, 0.0)).lines] == [3]
+    top = next_better(engine, at(0.0, 0.0))
+    assert (top.floor, top.lines, top.words) == (3, (), "none: $3 is the highest line by place")
+
+
+def test_a_higher_line_that_is_nearer_is_said_too() -> None:
+    engine = engine_of(book((2, WITHIN), (3, PA1)), stations([station(9000, 0)]), areas(around(NEWARK, 500.0)))
+    words = next_better(engine, at(-1000.0, 0.0)).words
+    assert "$2 (l2)" in words
+    assert "$3 (l3): 500 ft" in words
+
+
+def test_a_stated_fact_that_is_lacking_there_is_named() -> None:
+    rule = {"all": [WITHIN, {"site_fact": {"name": "structure_exists", "is": True}}]}
+    engine = engine_of(book((2, rule)), stations([station(0, 0)]))
+    (line,) = next_better(engine, at(4000.0, 0.0)).lines
+    assert line.nearest is None
+    (step,) = line.steps
+    assert step.there == "undetermined"
+    assert [need.needs for need in step.open_there] == [("fact:structure_exists",)]
+    assert "undetermined there: state structure_exists" in line.words
+    stated = site(shapely.Point(X + 4000.0, Y), facts={"structure_exists": True})
+    assert next_better(engine, stated).lines[0].nearest is not None
+
+
+def test_a_line_that_waits_here_says_for_what() -> None:
+    engine = engine_of(book((2, {"site_fact": {"name": "structure_exists", "is": True}})))
+    (line,) = next_better(engine, at(0.0, 0.0)).lines
+    assert line.outcome == "undetermined"
+    assert line.steps == ()
+    assert [need.needs for need in line.here] == [("fact:structure_exists",)]
+
+
+def test_a_layer_that_is_not_loaded_is_not_measured_and_said() -> None:
+    engine = engine_of(book((2, {"any": [PA1, WITHIN]})), stations([station(0, 0)]))
+    (line,) = next_better(engine, at(4000.0, 0.0)).lines
+    assert line.not_measured == ("planning_areas",)
+    assert "not measured, as not loaded: Planning areas" in line.words
+    assert next_better(engine, at(4000.0, 0.0)).words.endswith("(of the layers that are loaded)")
+
+
+def test_one_clause_of_two_that_must_hold_is_not_shown_as_enough() -> None:
+    rule = {"all": [WITHIN, {"inside": {"layer": "planning_areas", "where": {"planning_area": ["PA1"]}}}]}
+    engine = engine_of(book((2, rule)), stations([station(9000, 0)]), areas(around(NEWARK, 500.0)))
+    (line,) = next_better(engine, at(-3000.0, 0.0)).lines
+    assert line.nearest is None
+    assert [step.there for step in line.steps] == ["no"]
+    assert "no single line that could be measured is enough" in line.words
+
+
+def test_what_lies_at_the_place_by_another_clause_is_not_credited_to_this_one() -> None:
+    """At the far station the first area begins too: its line is not the station's doing."""
+    rule = {"any": [PA1, {"all": [WITHIN, {"not": {"in_new_jersey": True}}]}]}
+    engine = engine_of(book((2, rule)), stations([station(0, 0)]), areas(around(NEWARK, 5000.0)))
+    (line,) = next_better(engine, at(7000.0, 0.0)).lines
+    assert {step.layer for step in line.steps if step.there == "yes"} == {"planning_areas"}
+
+
+def test_features_that_only_perhaps_count_are_not_gone_to_but_bound_the_distance() -> None:
+    near = (around(NEWARK, 500.0), {"SPDETAIL": "something new"})
+    sure = (shapely.affinity.translate(near[0], xoff=9000.0), {"SPDETAIL": "METROPOLITAN"})
+    engine = engine_of(book((2, PA1)), draw("planning_areas", [near, sure]))
+    (line,) = next_better(engine, at(-1500.0, 0.0)).lines
+    assert line.nearest is not None
+    assert line.nearest.distance_ft.value == pytest.approx(10_000.0, rel=2e-4)
+    assert line.nearest.distance_ft.low == pytest.approx(1000.0, rel=2e-3)
+
+
+@pytest.mark.parametrize("shape", [around(NEWARK, 100.0)])
+def test_a_polygon_is_measured_from_its_nearest_part_and_not_moved(shape: shapely.Geometry) -> None:
+    engine = engine_of(book((2, WITHIN)), stations([station(4000, 0)]))
+    (line,) = next_better(engine, site(shape)).lines
+    (step,) = line.steps
+    assert step.there is None
+    assert step.distance_ft.value == pytest.approx((3900.0 - 2640.0 / FT_PER_FTUS) * FT_PER_FTUS, abs=1.0)
+
+
+def test_a_site_without_a_place_has_nothing_to_measure() -> None:
+    engine = municipal_engine()
+    found = next_better(engine, site(None, mun_code="0101", mun_basis="stated"))
+    assert found.words == "the site has no place to measure from"
+    assert found.lines[0].steps == ()
+
+
+def test_areas_can_be_asked_for_beside_the_lines(engine: Engine) -> None:
+    names = ["transit_oriented_development", "port_district"]
+    found = Finder(engine).find(Site.from_lonlat(-74.6, 40.35), areas=names)
+    (transit, _) = found.areas
+    assert (transit.category, transit.dollars) == ("transit_oriented_development", None)
+    assert transit.nearest is not None
+    assert transit.nearest.feature_name == "Princeton Junction"
+    there = Site.from_lonlat(transit.nearest.longitude, transit.nearest.latitude)
+    assert engine.determine(there)["transit_oriented_development"].outcome == "yes"
+
+
+@pytest.mark.parametrize(
+    "place", [(-74.6, 40.35), (-74.75, 40.75), (-74.5772, 39.4576), (-74.9, 39.6), (-74.32, 40.567)]
+)
+def test_every_place_named_under_the_shipped_law_has_its_line(engine: Engine, place: tuple[float, float]) -> None:
+    found = next_better(engine, Site.from_lonlat(*place))
+    checked: Sequence[int] = [
+        (line.dollars or 0)
+        for line in found.lines
+        for step in line.steps
+        if step.there == "yes"
+        and (floor_of(engine, Site.from_lonlat(step.longitude, step.latitude)) or 0) >= (line.dollars or 0)
+    ]
+    assert len(checked) == sum(step.there == "yes" for line in found.lines for step in line.steps)
+    assert checked
