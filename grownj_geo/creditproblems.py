@@ -105,7 +105,7 @@ def _place(raw: object, loc: tuple[int | str, ...]) -> str:
     for step in loc:
         before, here = here, None
         if isinstance(before, (dict, list)):
-            here = before[step] if (step in before if isinstance(before, dict) else _within(before, step)) else None  # type: ignore[call-overload, index]
+            here = before[step] if (step in before if isinstance(before, dict) else _within(before, step)) else None  # type: ignore[index]
         if isinstance(step, int):
             alone = words[-1:] == ["buildings"] and isinstance(before, list) and len(before) == 1
             named = here.get("id") if isinstance(here, dict) else None

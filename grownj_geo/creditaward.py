@@ -1,0 +1,395 @@
+"""The award of 18.8: base amount, bonuses, limits, retained jobs, and the method by capital investment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grownj_geo.creditbonus import BonusSum, bonuses_of
+from grownj_geo.creditmega import facility, mega_projects
+from grownj_geo.creditminimums import growth_zone
+from grownj_geo.creditrange import INFINITY, Range, all_along, any_along, cents, each, money, unsaid
+from grownj_geo.creditsheet import LIMITS
+from grownj_geo.logic import all_of, any_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from grownj_geo.creditminimums import Minimums
+    from grownj_geo.creditparams import Figures, Line
+    from grownj_geo.creditrange import Amounts, Kleene
+    from grownj_geo.creditsheet import Sheet
+
+__all__ = ["Award", "award_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class Award:
+    """The credit of each project, and every step to it.
+
+    Attributes
+    ----------
+    facility
+        Shape (b,): whether each building is a qualified business facility.
+    mega
+        By paragraph of the definition, and ``"any"``: shape (b,).
+    lines
+        By line of the base amounts: shape (b,), whether it is the one that applies.
+    base, job_limit, gross, retained_rate
+        Shape (b,): dollars for a job and year.
+    new_amount, retained_amount, yearly
+        Shape (b,): dollars a year before the project's limit.
+    pools
+        Shape (b,): a number for each pool of buildings that are computed together.
+    pool_limit
+        Shape (b,): the yearly limit of the building's line.
+    limited
+        Shape (n,): dollars a year after the limits of the lines.
+    year_limits
+        By limit: shape (n,) dollars a year that the project may not exceed.
+    year
+        Shape (n,): dollars a year, in cents.
+    total
+        Shape (n,): dollars over the eligibility period, if the project is eligible.
+    conditions
+        By test: shape (n,) outcomes; all must be met.
+    eligible
+        Shape (n,).
+    award_year, award
+        Shape (n,): dollars a year and in all: nothing where it is not eligible, perhaps nothing where that is open.
+    """
+
+    facility: Kleene
+    mega: dict[str, Kleene]
+    lines: dict[str, Kleene]
+    base: Range
+    bonuses: BonusSum
+    job_limit: Range
+    gross: Range
+    ordinary_share: Range
+    exception: Kleene
+    pools: NDArray[np.int64]
+    pool_jobs: Range
+    pool_capital: Range
+    new_amount: Range
+    retained_amount: Range
+    yearly: Range
+    pool_limit: Range
+    limited: Range
+    year_limits: dict[str, Range]
+    method_limit: Range
+    year: Range
+    total: Range
+    conditions: dict[str, Kleene]
+    eligible: Kleene
+    award_year: Range
+    award: Range
+
+
+def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool = False) -> Award:
+    """Return the award of each project.
+
+    Parameters
+    ----------
+    sheet, minimums
+        The projects, and what `minimums_of` found.
+    figures
+        The figures of the law on the day, and which are taken as they stand.
+    strict
+        Leave undetermined what is otherwise assumed where it is not stated: see `creditlines.ASSUMED`.
+    """
+    qualified = facility(sheet, figures, strict=strict)
+    jobs = minimums.new + minimums.retained
+    capital = minimums.capital.total(sheet.starts)
+    mega = mega_projects(sheet, capital, jobs.total(sheet.starts), qualified, figures)
+    lines = _lines(sheet, mega["any"], figures)
+    base = _over_lines(lines, sheet.b, [(line, figures.band(line.base)) for line in figures.book.lines])
+    job_limit = _over_lines(lines, sheet.b, [(line, figures.limit(line.job_limit)) for line in figures.book.lines])
+    pool_limit = _over_lines(lines, sheet.b, [(line, figures.limit(line.year_limit)) for line in figures.book.lines])
+    pools = _pools(sheet, lines)
+    pool_jobs, pool_capital = _decimals(_pooled(jobs, pools)), _pooled(minimums.capital, pools)
+    bonuses = bonuses_of(sheet, minimums, mega["any"], pool_jobs, figures)
+    gross = (base + bonuses.total).least(job_limit)
+    share = figures.band("retained_percent")
+    half = _share(gross, share)
+    exception = _exception(sheet, mega)
+    retained_amount = _retained(minimums.retained, gross, half, pool_capital, pool_jobs, exception, figures)
+    new_amount = gross * _decimals(minimums.new)
+    yearly = new_amount + retained_amount
+    limited = _limited(sheet, yearly, pools, pool_limit)
+    year_limits = _year_limits(sheet, lines, figures, strict=strict)
+    by_jobs = limited
+    for limit in year_limits.values():
+        by_jobs = by_jobs.least(limit)
+    method_limit, method_open = _by_capital(sheet, capital, jobs.total(sheet.starts), figures)
+    chosen = np.where(sheet.by_capital, np.int8(1), np.int8(-1))
+    year = _to_cents(Range.choose(chosen, method_limit, by_jobs))
+    years = Range.exact(sheet.years.astype(object))
+    total = year * years
+    conditions = _conditions(sheet, minimums, qualified, total, figures, strict=strict)
+    conditions["method"] = np.where(sheet.by_capital, method_open, np.int8(1)).astype(np.int8)
+    eligible = all_of(list(conditions.values()))
+    nothing = Range.exact(money(sheet.n, 0))
+    return Award(
+        facility=qualified,
+        mega=mega,
+        lines=lines,
+        base=base,
+        bonuses=bonuses,
+        job_limit=job_limit,
+        gross=gross,
+        ordinary_share=half,
+        exception=exception,
+        pools=pools,
+        pool_jobs=pool_jobs,
+        pool_capital=pool_capital,
+        new_amount=new_amount,
+        retained_amount=retained_amount,
+        yearly=yearly,
+        pool_limit=pool_limit,
+        limited=limited,
+        year_limits=year_limits,
+        method_limit=method_limit,
+        year=year,
+        total=total,
+        conditions=conditions,
+        eligible=eligible,
+        award_year=Range.choose(eligible, year, nothing),
+        award=Range.choose(eligible, total, nothing),
+    )
+
+
+# -- lines --------------------------------------------------------------------------------------------
+
+
+def _lines(sheet: Sheet, mega: Kleene, figures: Figures) -> dict[str, Kleene]:
+    """Return which line of the base amounts applies: the first, from the highest down, whose test is met."""
+    found: dict[str, Kleene] = {}
+    above = np.full(sheet.b, -1, dtype=np.int8)  # whether a higher line applies
+    last = {int(figures.number(line.base)): line.id for line in figures.book.lines if line.place}
+    for line in figures.book.lines:
+        name = line.when.area
+        test = mega if name is None else growth_zone(sheet) if name == "garden_state_growth_zone" else sheet.area(name)
+        if line.place:
+            dollars = int(figures.number(line.base))
+            # By place the base amount is surely so much or more, so this line or a higher one applies; or surely less.
+            if line.id == last[dollars]:
+                test = np.where(sheet.floors == dollars, np.int8(1), test)
+            test = np.where(sheet.ceilings < dollars, np.int8(-1), test)
+        found[line.id] = all_of([test, np.negative(above)])
+        above = any_of([above, test])
+    return found
+
+
+def _over_lines(lines: dict[str, Kleene], b: int, bands: list[tuple[Line, tuple[Decimal, Decimal]]]) -> Range:
+    """Return what covers the amounts of all lines that may apply; nothing where none does."""
+    low, high = money(b, INFINITY), money(b, 0)
+    sure = np.zeros(b, dtype=bool)
+    for line, (least, most) in bands:
+        may = lines[line.id] >= 0
+        low = np.where(may, np.minimum(low, money(b, least)), low)
+        high = np.where(may, np.maximum(high, money(b, most)), high)
+        sure |= lines[line.id] > 0
+    low = np.where(sure, low, money(b, 0))
+    return Range(low, high)
+
+
+# -- pools --------------------------------------------------------------------------------------------
+
+
+def _pools(sheet: Sheet, lines: dict[str, Kleene]) -> NDArray[np.int64]:
+    """Return which buildings of a project are computed together: those with the same factors."""
+    if sheet.b == sheet.n:
+        return np.arange(sheet.b)
+    factors = np.column_stack([*sheet.areas.values(), *lines.values(), sheet.similar, sheet.new_built])
+    pools: dict[tuple[int, bytes], int] = {}
+    at = [(int(project), row.tobytes()) for project, row in zip(sheet.project, factors, strict=True)]
+    return np.array([pools.setdefault(key, len(pools)) for key in at], dtype=np.int64)
+
+
+def _pooled(values: Range, pools: NDArray[np.int64]) -> Range:
+    """Return for each building the sum over its pool."""
+    if len(pools) == 0 or int(pools.max()) == len(pools) - 1:
+        return values
+
+    def summed(amounts: Amounts) -> Amounts:
+        total = [
+            sum(amounts[pools == pool].tolist(), type(amounts.tolist()[0])(0)) for pool in range(int(pools.max()) + 1)
+        ]
+        found = np.empty(len(pools), dtype=object)
+        found[:] = [total[pool] for pool in pools]
+        return found
+
+    return Range(summed(values.low), summed(values.high))
+
+
+def _limited(sheet: Sheet, yearly: Range, pools: NDArray[np.int64], limit: Range) -> Range:
+    """Return what each project has a year when each pool keeps to the limit of its line."""
+    if sheet.b == sheet.n:
+        return yearly.least(limit)
+    pooled = _pooled(yearly, pools).least(limit)
+    first = np.unique(pools, return_index=True)[1]
+    low, high = money(sheet.n, 0), money(sheet.n, 0)
+    for row in first:
+        low[sheet.project[row]] += pooled.low[row]
+        high[sheet.project[row]] += pooled.high[row]
+    return Range(low, high)
+
+
+def _decimals(jobs: Range) -> Range:
+    return Range(jobs.low.astype(object), jobs.high.astype(object))
+
+
+def _share(amounts: Range, percent: tuple[Decimal, Decimal]) -> Range:
+    n = len(amounts)
+    return (amounts * Range.same(n, percent[0], min(percent[1], Decimal(100)))).part(1, 100)
+
+
+# -- retained jobs ------------------------------------------------------------------------------------
+
+
+def _exception(sheet: Sheet, mega: dict[str, Kleene]) -> Kleene:
+    """Return whether retained jobs may have a new job's amount: growth zone, disaster, automobile headquarters."""
+    automobile = all_of([mega["2"], sheet.area("priority_area"), sheet.of_building(sheet.fact("auto_headquarters"))])
+    return any_of([growth_zone(sheet), sheet.area("disaster_recovery_project"), automobile])
+
+
+def _retained(  # noqa: PLR0917 - the figures of one rule
+    retained: Range, gross: Range, half: Range, capital: Range, jobs: Range, exception: Kleene, figures: Figures
+) -> Range:
+    """Return the dollars a year of the retained jobs of each building.
+
+    The lesser of a share of a new job's amount and of one part in so many of the capital, shared over the jobs.
+    """
+    count = _decimals(retained)
+    parts = figures.band("retained_capital_parts")
+    if parts[1] == INFINITY:
+        by_capital = Range.same(len(gross), 0, INFINITY)
+    else:
+        share = partial(_share_of_capital, parts=int(parts[0]))
+        # More jobs that share the capital make less for each; the retained ones are among them.
+        others = Range(jobs.low - count.low, jobs.high - count.high)
+        low = each(share, capital.low, count.low, count.low + others.high)
+        high = each(share, capital.high, count.high, count.high + others.low)
+        by_capital = Range(low, high)
+    ordinary = (half * count).least(by_capital)
+    full = gross * count
+    excepted = full if figures.stands("retained_percent_exceptions") else Range(ordinary.low, full.high)
+    return Range.choose(exception, excepted, ordinary)
+
+
+def _share_of_capital(capital: Decimal, count: int, jobs: int, *, parts: int) -> Decimal:
+    if not count:
+        return Decimal(0)
+    return capital * count / (parts * jobs) if capital.is_finite() else capital
+
+
+# -- limits of a year ---------------------------------------------------------------------------------
+
+
+def _year_limits(sheet: Sheet, lines: dict[str, Kleene], figures: Figures, *, strict: bool) -> dict[str, Range]:
+    """Return further yearly limits of each project by what sets them; infinite where there is none."""
+    endless = Range.same(sheet.n, INFINITY)
+    held = [line for line in figures.book.lines if line.withholdings]
+    bound = any_along(any_of([lines[line.id] for line in held]), sheet.starts)
+    percent = figures.limit(held[0].withholdings or "")
+    stated = _stated(sheet, "withholdings", strict=strict)
+    most = (stated * Range.same(sheet.n, min(percent[0], Decimal(100)))).part(1, 100)
+    if percent[1] == INFINITY:
+        most = Range(most.low, endless.high)
+    found = {"withholdings": Range.choose(bound, most, endless)}
+    for name in ("board_maximum", "section_1_7g_amount"):
+        values = sheet.limits[name]
+        each = [INFINITY if v is None else v / int(y) for v, y in zip(values, sheet.years, strict=True)]
+        limit = np.empty(sheet.n, dtype=object)
+        limit[:] = each
+        found[name] = Range.exact(limit)
+    return found
+
+
+def _stated(sheet: Sheet, name: str, *, strict: bool) -> Range:
+    """Return a stated amount; where it is not stated it sets no limit, or in strict use any."""
+    if name not in LIMITS:
+        raise KeyError(name)
+    values = sheet.limits[name]
+    none = unsaid(values)
+    high = np.where(none, money(sheet.n, INFINITY), values)
+    low = np.where(none, money(sheet.n, 0 if strict else INFINITY), values)
+    return Range(low, high)
+
+
+def _to_cents(amounts: Range) -> Range:
+    return Range(each(cents, amounts.low), each(cents, amounts.high))
+
+
+# -- the method by capital investment -----------------------------------------------------------------
+
+
+def _by_capital(sheet: Sheet, capital: Range, jobs: Range, figures: Figures) -> tuple[Range, Kleene]:
+    """Return dollars a year by the method of growth zones under the recovery act, and whether it is open."""
+    n = sheet.n
+    years = sheet.years.astype(object)
+    steps = figures.book.investment_steps
+    jobs = _decimals(jobs)
+    reached = []
+    for step in steps:
+        enough_jobs = jobs.at_least(Range.same(n, figures.number(step.jobs)))
+        enough_capital = capital.at_least(Range.same(n, figures.number(step.capital)))
+        reached.append(all_of([enough_jobs, enough_capital]))
+    first = reached[0]
+    if not (figures.stands(steps[0].jobs) and figures.stands(steps[0].capital)):
+        first = np.zeros(n, dtype=np.int8)
+    limit = Range.same(n, 0)
+    for step, test in zip(steps, reached, strict=True):
+        most = INFINITY if step.year_limit is None else figures.number(step.year_limit)
+        limit = Range.choose(test, Range.same(n, most), limit)
+    sure = all(figures.stands(name) for step in steps for name in (step.jobs, step.capital, step.year_limit) if name)
+    low = np.minimum(capital.low / years, limit.low)
+    high = np.minimum(capital.high / years, limit.high) if sure else capital.high / years
+    if figures.trust == "confirmed":
+        low = money(n, 0)
+    open_to = all_of([all_along(sheet.area("mrera_growth_zone"), sheet.starts), first])
+    return Range(low, high), open_to
+
+
+# -- conditions ---------------------------------------------------------------------------------------
+
+
+def _conditions(
+    sheet: Sheet, minimums: Minimums, qualified: Kleene, total: Range, figures: Figures, *, strict: bool
+) -> dict[str, Kleene]:
+    """Return what must be met for any credit."""
+
+    def shown(name: str) -> Kleene:
+        fact = sheet.fact(name)
+        return fact if strict else np.where(fact == 0, np.int8(1), fact)
+
+    retained = minimums.retained.total(sheet.starts)
+    none_retained = np.where(retained.high == 0, np.int8(1), np.int8(-1))
+    return {
+        "facility": all_along(qualified, sheet.starts),
+        "capital": minimums.capital_met,
+        "jobs": minimums.jobs_met,
+        "green_standard": shown("green_standard"),
+        "jobs_at_risk": np.maximum(none_retained, shown("jobs_at_risk")),
+        "net_benefit": _net_benefit(sheet, total, figures, strict=strict),
+    }
+
+
+def _net_benefit(sheet: Sheet, total: Range, figures: Figures, *, strict: bool) -> Kleene:
+    """Return whether the stated net benefit is enough for the credit asked for (18.3(a)3ii)."""
+    stated = _stated(sheet, "net_benefit", strict=strict)
+    general = figures.number("net_benefit_percent")
+    low = money(sheet.n, general)
+    mrera = all_along(sheet.area("mrera_growth_zone"), sheet.starts)
+    lower = min(general, figures.number("net_benefit_percent_mrera"))
+    sure = figures.stands("net_benefit_percent_mrera")
+    low = np.where(mrera >= 0, money(sheet.n, lower), low)
+    high = np.where((mrera > 0) & sure, money(sheet.n, lower), money(sheet.n, general))
+    needed = (total * Range(low, high)).part(1, 100)
+    met = stated.at_least(needed)
+    return np.where(unsaid(sheet.limits["net_benefit"]), np.int8(0 if strict else 1), met).astype(np.int8)

@@ -1,0 +1,324 @@
+"""The minimums of 18.3: capital investment for the square feet, and full-time jobs, with their reductions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from grownj_geo.creditparams import credit_readings
+from grownj_geo.creditrange import Range, all_along, any_along
+from grownj_geo.logic import all_of, any_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.creditparams import Figures
+    from grownj_geo.creditrange import Kleene
+    from grownj_geo.creditsheet import Sheet
+
+__all__ = ["Minimums", "capital_counted", "growth_zone", "jobs_counted", "minimums_of", "reduced_minimum"]
+
+_TWO, _ONE, _CENT = Decimal(2), Decimal(1), Decimal("0.01")
+_RATES = {
+    (True, True): "capital_industrial_new",
+    (True, False): "capital_industrial_rehabilitation",
+    (False, True): "capital_other_new",
+    (False, False): "capital_other_rehabilitation",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Minimums:
+    """What is required and whether it is met.
+
+    Attributes
+    ----------
+    reduced
+        Shape (b,): whether the building is in a place with reduced minimums.
+    capital_reduced
+        Shape (b,): whether its minimum of capital is reduced, which approvals up to 2013-09-18 do not have.
+    rate
+        Shape (b,): dollars for a square foot before rounding of a total.
+    capital_required
+        Shape (b,): dollars.
+    capital
+        Shape (b,): dollars that count.
+    capital_met
+        Shape (n,): over the groups of buildings that are taken together.
+    new, retained
+        Shape (b,): full-time jobs that count.
+    new_required, retained_required
+        Shape (n,): jobs that the project, or the buildings in reduced places, must have.
+    in_reduced
+        Shape (n,): whether any building is in a reduced place, so that the jobs must be there.
+    jobs_met
+        Shape (n,).
+    """
+
+    reduced: Kleene
+    capital_reduced: Kleene
+    rate: Range
+    capital_required: Range
+    capital: Range
+    capital_met: Kleene
+    new: Range
+    retained: Range
+    new_required: Range
+    retained_required: Range
+    in_reduced: Kleene
+    new_there: Range
+    retained_there: Range
+    jobs_met: Kleene
+
+
+def reduced_minimum(base: Decimal, parts: int, reading: str) -> Decimal:
+    """Return a minimum cut by one part in so many, rounded as a reading of A13 says.
+
+    Examples
+    --------
+    >>> [int(reduced_minimum(Decimal(base), 4, "reduction_rounded_down")) for base in (10, 25, 35, 50)]
+    [8, 19, 27, 38]
+    >>> int(reduced_minimum(Decimal(35), 4, "result_to_nearest"))
+    26
+    """
+    if reading == "none":
+        return base - base / parts
+    if reading == "result_to_nearest":
+        return (base - base / parts).quantize(_ONE, rounding=ROUND_HALF_UP)
+    cut = (base / parts).quantize(_ONE, rounding=ROUND_DOWN)
+    return base - (cut - cut % _TWO if reading == "reduction_down_to_even" else cut)
+
+
+def _reduced(base: Decimal, parts: int, figures: Figures, readings: Mapping[str, str]) -> tuple[Decimal, Decimal]:
+    """Return the least and the greatest that a reduced minimum can be."""
+    options = [readings["A13"]]
+    if figures.trust == "confirmed":
+        # Which rounding holds is a reading; the rule's examples confirm it for two figures only.
+        options = list(credit_readings()["A13"].options)
+    found = [reduced_minimum(base, parts, option) for option in options]
+    return min(found), max(found)
+
+
+def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str]) -> Minimums:
+    """Return the minimums of each project, and whether they are met.
+
+    Parameters
+    ----------
+    sheet
+        The projects.
+    figures
+        The figures of the law on the day.
+    readings
+        The option of each open question, all of them.
+    """
+    reduced = _reduced_place(sheet)
+    capital_reduced = all_of([reduced, sheet.of_building(_after(sheet, figures))])
+    rate, required = _required(sheet, capital_reduced, figures, readings)
+    capital = capital_counted(sheet)
+    new, retained = jobs_counted(sheet, figures)
+    in_reduced = any_along(reduced, sheet.starts)
+    there = Range((reduced > 0).astype(np.int64), (reduced >= 0).astype(np.int64))
+    new_there, retained_there = (_there(jobs, there).total(sheet.starts) for jobs in (new, retained))
+    new_least, retained_least = (_least_jobs(sheet, kind, figures) for kind in ("new", "retained"))
+    new_cut, retained_cut = (_least_jobs(sheet, kind, figures, readings) for kind in ("new", "retained"))
+    met_there = any_of([_jobs(new_there).at_least(new_cut), _jobs(retained_there).at_least(retained_cut)])
+    met_in_all = any_of(
+        [
+            _jobs(new.total(sheet.starts)).at_least(new_least),
+            _jobs(retained.total(sheet.starts)).at_least(retained_least),
+        ]
+    )
+    jobs_met = np.where(in_reduced > 0, met_there, np.where(in_reduced < 0, met_in_all, _agreed(met_there, met_in_all)))
+    return Minimums(
+        reduced=reduced,
+        capital_reduced=capital_reduced,
+        rate=rate,
+        capital_required=required,
+        capital=capital,
+        capital_met=_capital_met(sheet, capital, required, rate),
+        new=new,
+        retained=retained,
+        new_required=Range.choose(in_reduced, new_cut, new_least),
+        retained_required=Range.choose(in_reduced, retained_cut, retained_least),
+        in_reduced=in_reduced,
+        new_there=new_there,
+        retained_there=retained_there,
+        jobs_met=jobs_met.astype(np.int8),
+    )
+
+
+def _reduced_place(sheet: Sheet) -> Kleene:
+    """Return whether buildings are in a growth zone or one of the eight southern counties."""
+    zone, south = growth_zone(sheet), sheet.area("southern_eight")
+    stated = sheet.area("reduced_minimums")
+    found = any_of([stated, zone, south])
+    # What is neither is no reduced place, though nobody says so.
+    return np.where((found == 0) & (zone < 0) & (south < 0), np.int8(-1), found)
+
+
+def growth_zone(sheet: Sheet) -> Kleene:
+    """Return whether buildings are in a growth zone, of either kind; who states a kind states the zone."""
+    kinds = any_of([sheet.area("mrera_growth_zone"), sheet.area("tourism_district_growth_zone")])
+    return np.where(kinds > 0, np.int8(1), sheet.area("garden_state_growth_zone"))
+
+
+def _agreed(one: Kleene, other: Kleene) -> Kleene:
+    return np.where(one == other, one, np.int8(0))
+
+
+def _there(jobs: Range, there: Range) -> Range:
+    return Range(jobs.low * there.low, jobs.high * there.high)
+
+
+def _jobs(jobs: Range) -> Range:
+    """Return numbers of jobs as decimals can be compared with them."""
+    return Range(jobs.low.astype(object), jobs.high.astype(object))
+
+
+def _after(sheet: Sheet, figures: Figures) -> Kleene:
+    """Return whether projects are approved after the day from which the minimum of capital is reduced."""
+    day = figures.date("capital_reduced_after").toordinal()
+    known = np.where(sheet.approved > 0, np.where(sheet.approved > day, 1, -1), 0)
+    # An approval cannot come before its application.
+    return np.where((sheet.approved == 0) & (sheet.applied > day), 1, known).astype(np.int8)
+
+
+def _least_jobs(sheet: Sheet, kind: str, figures: Figures, readings: Mapping[str, str] | None = None) -> Range:
+    """Return the minimum of jobs of a kind, shape (n,); reduced where readings are given."""
+    low, high = np.empty(sheet.n, dtype=object), np.empty(sheet.n, dtype=object)
+    for number, business in enumerate(("startup", "targeted", "other")):
+        base = figures.number(f"jobs_{business}_{kind}")
+        band = (base, base)
+        if readings is not None:
+            band = _reduced(base, figures.count("jobs_reduction_parts"), figures, readings)
+        low[sheet.kind == number], high[sheet.kind == number] = band
+    return Range(low, high)
+
+
+def _required(sheet: Sheet, reduced: Kleene, figures: Figures, readings: Mapping[str, str]) -> tuple[Range, Range]:
+    """Return dollars for a square foot and in all, shape (b,) each."""
+    rates, totals = [], []
+    parts = figures.count("capital_reduction_parts")
+    sqft = Range.exact(sheet.sqft)
+    for cut in (False, True):
+        by_use = []
+        for similar in (True, False):
+            low, high = np.empty(sheet.b, dtype=object), np.empty(sheet.b, dtype=object)
+            for new in (True, False):
+                base = figures.number(_RATES[similar, new])
+                on_rate = cut and readings["A54"] == "rate"
+                band = _reduced(base, parts, figures, readings) if on_rate else (base, base)
+                low[sheet.new_built == new], high[sheet.new_built == new] = band
+            by_use.append(Range(low, high))
+        rate = Range.choose(sheet.similar, *by_use)
+        total = _up_to_cents(rate * sqft)
+        if cut and readings["A54"] == "total":
+            total = _cut_totals(total, parts, figures, readings)
+        rates.append(rate)
+        totals.append(total)
+    return Range.choose(reduced, rates[1], rates[0]), Range.choose(reduced, totals[1], totals[0])
+
+
+def _up_to_cents(amounts: Range) -> Range:
+    """Return amounts in whole cents, at least as much: a minimum is not met by less."""
+
+    def up(values: NDArray[np.object_]) -> NDArray[np.object_]:
+        return np.array(
+            [v if v == v.to_integral_value() else v.quantize(_CENT, rounding=ROUND_CEILING) for v in values] or [],
+            dtype=object,
+        )
+
+    low = up(amounts.low)
+    return Range(low, low if amounts.high is amounts.low else up(amounts.high))
+
+
+def _cut_totals(totals: Range, parts: int, figures: Figures, readings: Mapping[str, str]) -> Range:
+    low = np.array([_reduced(value, parts, figures, readings)[0] for value in totals.low], dtype=object)
+    high = np.array([_reduced(value, parts, figures, readings)[1] for value in totals.high], dtype=object)
+    return _up_to_cents(Range(low, high))
+
+
+def capital_counted(sheet: Sheet) -> Range:
+    """Return the capital investment of each building, wider in a growth zone."""
+    if sheet.capital["zone"] is sheet.capital["plain"]:
+        return sheet.capital["plain"]
+    return Range.choose(growth_zone(sheet), sheet.capital["zone"], sheet.capital["plain"])
+
+
+def jobs_counted(sheet: Sheet, figures: Figures) -> tuple[Range, Range]:
+    """Return new and retained full-time jobs of each building, by the ways to count that the place allows."""
+    industries = figures.names("container_port_industries")
+    port = all_of(
+        [
+            sheet.area("port_district_with_container_terminal"),
+            sheet.of_building(_is_in(sheet, industries)),
+            # Not stated is taken for not; the assumption is named with the kind of business.
+            sheet.of_building(np.where(sheet.fact("primarily_warehouse") > 0, np.int8(-1), np.int8(1))),
+        ]
+    )
+    place = any_of([sheet.area("mrera_growth_zone"), sheet.area("atlantic_city_tourism_district")])
+    large = all_of([sheet.fact("retail_size"), sheet.fact("grocery_share")])
+    grocery = all_of([place, sheet.of_building(large)])
+    found = []
+    for jobs in (sheet.new, sheet.retained):
+        plain, pooled, thirty = (Range.exact(jobs[rule]) for rule in ("plain", "port", "grocery"))
+        if jobs["port"] is jobs["plain"] and jobs["grocery"] is jobs["plain"]:
+            found.append(plain)
+        else:
+            found.append(Range.choose(grocery, thirty, Range.choose(port, pooled, plain)))
+    return found[0], found[1]
+
+
+def _is_in(sheet: Sheet, industries: tuple[str, ...]) -> Kleene:
+    return np.where(np.isin(sheet.industry.astype(str), industries), np.int8(1), np.int8(-1))
+
+
+# -- which buildings are taken together ---------------------------------------------------------------
+
+
+def _capital_met(sheet: Sheet, capital: Range, required: Range, rate: Range) -> Kleene:
+    """Return whether each project's minimums of capital are met (18.3(a)1v).
+
+    Only proximate buildings with the same minimum for a square foot are taken together; the others stand alone.
+    """
+    alone = capital.at_least(required)
+    met = all_along(alone, sheet.starts)
+    if sheet.b == sheet.n:
+        return met
+    found = met.copy()
+    ends = np.append(sheet.starts[1:], sheet.b)
+    for project in np.flatnonzero(ends - sheet.starts > 1):
+        rows = np.arange(sheet.starts[project], ends[project])
+        found[project] = _complex_met(rows, sheet, capital, required, rate, alone)
+    return found
+
+
+def _complex_met(  # noqa: PLR0917 - what there is of the buildings
+    rows: NDArray[np.int64], sheet: Sheet, capital: Range, required: Range, rate: Range, alone: Kleene
+) -> int:
+    if bool((alone[rows] > 0).all()):
+        return 1  # however they are grouped
+    fixed = bool((rate.low[rows] == rate.high[rows]).all())
+    grouped = bool((sheet.proximity[rows] >= 0).all())
+    if fixed and grouped:
+        groups: dict[tuple[int, Decimal], list[int]] = {}
+        for row in rows:
+            groups.setdefault((int(sheet.proximity[row]), rate.low[row]), []).append(int(row))
+        return min(_sums_met(capital, required, members) for members in groups.values())
+    # It is not known which are taken together. All that could be together falling short is a no in any case.
+    widest: dict[object, list[int]] = {}
+    for row in rows:
+        widest.setdefault(rate.low[row] if fixed else None, []).append(int(row))
+    short = any(_sums_met(capital, required, members) < 0 for members in widest.values())
+    return -1 if short else 0
+
+
+def _sums_met(capital: Range, required: Range, rows: list[int]) -> int:
+    one = Range(*(np.array([bound[rows].sum()], dtype=object) for bound in (capital.low, capital.high)))
+    other = Range(*(np.array([bound[rows].sum()], dtype=object) for bound in (required.low, required.high)))
+    return int(one.at_least(other)[0])

@@ -1,0 +1,147 @@
+"""What would settle an estimate: each open area and fact, with the award if it were so and if it were not."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from grownj_geo.areas import area_names
+from grownj_geo.creditaward import award_of
+from grownj_geo.creditminimums import minimums_of
+from grownj_geo.creditproject import PROJECT_FACTS
+from grownj_geo.creditsheet import STATED_FACTS, with_outcomes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grownj_geo.creditparams import Figures
+    from grownj_geo.creditproject import Project
+    from grownj_geo.creditrange import Range
+    from grownj_geo.creditsheet import Sheet
+
+__all__ = ["Settles", "settling"]
+
+_WORDS = {
+    "final_point_of_sale_retail": "it is a final point of sale retail business",
+    "university_research_hospital": "it is a university research hospital",
+    "auto_headquarters": "it houses the United States headquarters of an automobile manufacturer",
+    "drug_device_or_clinical_lab": "it is a drug, device or clinical laboratory business",
+    "primarily_warehouse": "it is primarily a warehouse, distribution or fulfillment business",
+    "green_standard": "the environmental and sustainability standards are met",
+    "jobs_at_risk": "the retained jobs are at risk of leaving the State",
+}
+
+
+class Settles(BaseModel):
+    """Something open, and what the award would be either way; null amounts are without a bound.
+
+    Attributes
+    ----------
+    kind
+        ``"area"``, ``"fact"``, or ``"figure"`` for a number that is not stated.
+    needs
+        What would decide it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: Literal["area", "fact", "figure"]
+    name: str
+    building: str | None = None
+    words: str
+    if_yes: tuple[Decimal, Decimal | None] | None = None
+    if_no: tuple[Decimal, Decimal | None] | None = None
+    needs: tuple[str, ...] = ()
+
+
+def settling(
+    project: Project, sheet: Sheet, figures: Figures, readings: Mapping[str, str], *, strict: bool
+) -> tuple[Settles, ...]:
+    """Return what is open and changes the award, what matters most first.
+
+    Parameters
+    ----------
+    project, sheet
+        The project, and the sheet of it alone.
+    """
+    names = [building.id for building in project.buildings]
+    areas = [(name, row) for row in range(sheet.b) for name in area_names() if sheet.area(name)[row] == 0]
+    facts = [name for name in STATED_FACTS if sheet.fact(name)[0] == 0]
+    count = 1 + 2 * (len(areas) + len(facts))
+    copies = sheet.copies(count)
+    changed_areas = {}
+    for i, (name, row) in enumerate(areas):
+        outcomes = np.full(count, 0, dtype=np.int8)
+        outcomes[1 + 2 * i : 3 + 2 * i] = (1, -1)
+        changed_areas[name, row] = outcomes
+    changed_facts = {}
+    for i, name in enumerate(facts, len(areas)):
+        outcomes = np.full(count, 0, dtype=np.int8)
+        outcomes[1 + 2 * i : 3 + 2 * i] = (1, -1)
+        changed_facts[name] = outcomes
+    tried = with_outcomes(copies, areas=changed_areas, facts=changed_facts)
+    award = award_of(tried, minimums_of(tried, figures, readings), figures, strict=strict).award
+    now = _at(award, 0)
+    found: list[tuple[Decimal, Settles]] = []
+    for i, (name, row) in enumerate(areas):
+        yes, no = _at(award, 1 + 2 * i), _at(award, 2 + 2 * i)
+        if yes != now or no != now:
+            said = Settles(
+                kind="area",
+                name=name,
+                building=names[row] if len(names) > 1 else None,
+                words=area_names()[name].label,
+                if_yes=yes,
+                if_no=no,
+                needs=_needs(project, row, name),
+            )
+            found.append((_narrowing(now, yes, no), said))
+    for i, name in enumerate(facts, len(areas)):
+        yes, no = _at(award, 1 + 2 * i), _at(award, 2 + 2 * i)
+        if yes != now or no != now:
+            words = PROJECT_FACTS.get(name) or _WORDS[name]
+            found.append((_narrowing(now, yes, no), Settles(kind="fact", name=name, words=words, if_yes=yes, if_no=no)))
+    found.sort(key=lambda pair: -pair[0])
+    return (*_unstated(project, now), *(said for _, said in found))
+
+
+def _at(award: Range, position: int) -> tuple[Decimal, Decimal | None]:
+    high = award.high[position]
+    return award.low[position], high if high.is_finite() else None
+
+
+def _narrowing(
+    now: tuple[Decimal, Decimal | None], yes: tuple[Decimal, Decimal | None], no: tuple[Decimal, Decimal | None]
+) -> Decimal:
+    """Return by how much the range narrows at best."""
+    if now[1] is None:
+        return max((Decimal(10**15) for each in (yes, no) if each[1] is not None), default=Decimal(0))
+    return max((now[1] - now[0]) - ((each[1] or now[1]) - each[0]) for each in (yes, no))
+
+
+def _needs(project: Project, row: int, name: str) -> tuple[str, ...]:
+    areas = project.buildings[row].areas
+    return areas[name].settles if areas is not None else ()
+
+
+def _unstated(project: Project, now: tuple[Decimal, Decimal | None]) -> list[Settles]:
+    """Return the numbers that are not stated, where the award is a range."""
+    if now[0] == now[1]:
+        return []
+    found = []
+    if project.capital is None:
+        found.append(Settles(kind="figure", name="capital", words="the capital investment is not stated"))
+    closed = project.bonuses.per_job is not None or project.bonuses.rest == "no" or "salary" in project.bonuses.stated
+    paid = [group.average_salary for group in project.jobs if group.count]
+    medians = [building.median_salary for building in project.buildings]
+    if not closed and (None in paid or None in medians):
+        words = "the average salary or the median that it is compared with is not stated"
+        found.append(Settles(kind="figure", name="salary", words=words))
+    for building in project.buildings:
+        if building.similar_use_percent is None and building.premises != "other":
+            words = "the share of the leasable area in continued similar use is not stated"
+            found.append(Settles(kind="figure", name="similar_use_percent", building=building.id, words=words))
+    return found

@@ -1,0 +1,262 @@
+"""What must hold of every project: ranges cover all that can be, more is never less, and money sums to the cent."""
+
+from __future__ import annotations
+
+import itertools
+from decimal import Decimal
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grownj_geo.areas import area_names
+from grownj_geo.creditproject import PROJECT_FACTS, project_of
+from grownj_geo.credits import AmountRange, Estimate, estimate
+
+AREAS = [name for name, area in area_names().items() if area.rulebook == "grow-nj"]
+TRUSTS = ["confirmed", "known", "stated"]
+WORDS = ["yes", "no", "undetermined"]
+MOST_OPEN = 6
+
+
+def building(name: str, areas: dict[str, str], **more: Any) -> dict[str, Any]:
+    return {
+        "id": name,
+        "gross_leasable_sqft": 10_000,
+        "premises": "industrial",
+        "construction": "rehabilitation",
+        "similar_use_percent": 60,
+        "median_salary": 50_000,
+        "areas": {**areas, "rest": "no"},
+        **more,
+    }
+
+
+@st.composite
+def projects(draw: st.DrawFn, *, known: bool = False) -> dict[str, Any]:
+    words = st.sampled_from(WORDS[:2] if known else WORDS)
+    names = draw(st.sampled_from([["A"], ["A"], ["A", "B"]]))
+    base = st.dictionaries(st.sampled_from(AREAS), words, max_size=6)
+    buildings = []
+    for name in names:
+        areas = {"qualified_incentive_area": draw(st.sampled_from(["yes", "yes", "yes" if known else "undetermined"]))}
+        more = {
+            "premises": draw(st.sampled_from(["industrial", "other"])),
+            "construction": draw(st.sampled_from(["new", "rehabilitation"])),
+            "proximity": draw(st.sampled_from(["near", None])),
+        }
+        buildings.append(building(name, areas | draw(base), **more))
+    jobs = [
+        {
+            "building": draw(st.sampled_from(names)),
+            "kind": draw(st.sampled_from(["new", "retained"])),
+            "count": draw(st.sampled_from([0, 5, 8, 9, 10, 19, 40, 151, 251, 401, 1001])),
+            "average_salary": draw(st.sampled_from([40_000, 70_000, 120_000])),
+        }
+        for _ in range(draw(st.integers(1, 3)))
+    ]
+    capital = [
+        {
+            "building": draw(st.sampled_from(names)),
+            "what": draw(st.sampled_from(["construction", "site_acquisition", "soft_costs", "remediation"])),
+            "amount": draw(st.sampled_from([0, 140_000, 266_667, 400_000, 20_000_001, 50_000_001])),
+        }
+        for _ in range(draw(st.integers(1, 3)))
+    ]
+    facts = draw(st.dictionaries(st.sampled_from(sorted(PROJECT_FACTS)), st.booleans(), max_size=3))
+    closed = dict.fromkeys(PROJECT_FACTS, False) | facts
+    for name in draw(st.sets(st.sampled_from(sorted(PROJECT_FACTS)), max_size=0 if known else 2)):
+        del closed[name]
+    return {
+        "business": {
+            "industry": draw(st.sampled_from(["manufacturing", "finance", "aviation", "other"])),
+            "auto_headquarters": draw(st.booleans()),
+            "drug_device_or_clinical_lab": draw(st.booleans()),
+            "primarily_warehouse": False,
+        },
+        "buildings": buildings,
+        "jobs": jobs,
+        "capital": capital,
+        "facts": closed,
+        "application_date": "2016-09-01",
+        "eligibility_years": draw(st.integers(1, 10)),
+        "method": draw(st.sampled_from(["per_job", "per_job", "capital_investment"])),
+        "withholdings": 2_000_000,
+    }
+
+
+def unknowns(raw: dict[str, Any]) -> list[tuple[str, int, str]]:
+    found = [
+        ("area", row, name)
+        for row, each in enumerate(raw["buildings"])
+        for name, word in each["areas"].items()
+        if word == "undetermined"
+    ]
+    return found + [("fact", 0, name) for name in PROJECT_FACTS if name not in raw["facts"]]
+
+
+def completed(raw: dict[str, Any], choice: dict[tuple[str, int, str], bool]) -> dict[str, Any]:
+    buildings = [{**each, "areas": dict(each["areas"])} for each in raw["buildings"]]
+    facts = dict(raw["facts"])
+    for (kind, row, name), value in choice.items():
+        if kind == "area":
+            buildings[row]["areas"][name] = "yes" if value else "no"
+        else:
+            facts[name] = value
+    return {**raw, "buildings": buildings, "facts": facts}
+
+
+def within(inner: AmountRange, outer: AmountRange) -> bool:
+    below = outer.high is None or (inner.high is not None and inner.high <= outer.high)
+    return outer.low <= inner.low and below
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None)
+@given(projects(), st.sampled_from(TRUSTS), st.booleans())
+def test_a_range_contains_every_completion_of_the_unknowns(raw: dict[str, Any], trust: Any, strict: Any) -> None:
+    open_still = unknowns(raw)
+    # Beyond what can be tried out, the rest is settled.
+    raw = completed(raw, dict.fromkeys(open_still[MOST_OPEN:], True))
+    open_still = open_still[:MOST_OPEN]
+    whole = estimate(project_of(raw), trust=trust, strict=strict)
+    for values in itertools.product([True, False], repeat=len(open_still)):
+        choice = dict(zip(open_still, values, strict=True))
+        one = estimate(project_of(completed(raw, choice)), trust=trust, strict=strict)
+        for part in ("award", "award_year", "if_eligible", "if_eligible_year"):
+            assert within(getattr(one, part), getattr(whole, part)), (part, choice)
+        assert whole.eligible in {one.eligible, "undetermined"}, choice
+        for condition in ("condition_capital", "condition_jobs", "condition_facility", "condition_method"):
+            assert whole[condition].outcome in {one[condition].outcome, "undetermined"}, (condition, choice)
+
+
+@settings(max_examples=60, deadline=None)
+@given(projects(), st.booleans())
+def test_trusting_more_figures_stays_within_what_trusting_fewer_gives(raw: dict[str, Any], strict: Any) -> None:
+    found = {trust: estimate(project_of(raw), trust=trust, strict=strict) for trust in TRUSTS}
+    assert within(found["stated"].award, found["known"].award)
+    assert within(found["known"].award, found["confirmed"].award)
+
+
+@settings(max_examples=60, deadline=None)
+@given(projects(), st.sampled_from(TRUSTS))
+def test_assuming_nothing_gives_a_wider_range(raw: dict[str, Any], trust: Any) -> None:
+    plain, strict = (estimate(project_of(raw), trust=trust, strict=each) for each in (False, True))
+    assert within(plain.award, strict.award)
+
+
+@settings(max_examples=80, deadline=None)
+@given(projects(), st.sampled_from(TRUSTS))
+def test_money_sums_to_the_cent(raw: dict[str, Any], trust: Any) -> None:
+    found = estimate(project_of(raw), trust=trust)
+    assert sum(year.low for year in found.schedule) == found.award.low
+    assert found.award_year.low == found.award_year.low.quantize(Decimal("0.01"))
+    if found.award.high is not None:
+        assert sum(year.high for year in found.schedule if year.high is not None) == found.award.high
+    assert len(found.schedule) == raw["eligibility_years"]
+    assert found.commitment_years == Decimal(raw["eligibility_years"]) * Decimal("1.5")
+
+
+def never_less(before: Estimate, after: Estimate) -> bool:
+    for part in ("award", "if_eligible"):
+        one, other = getattr(before, part), getattr(after, part)
+        if other.low < one.low or (one.high is None and other.high is not None):
+            return False
+        if one.high is not None and other.high is not None and other.high < one.high:
+            return False
+    return True
+
+
+@settings(max_examples=80, deadline=None)
+@given(projects(known=True), st.sampled_from(["new", "retained"]), st.integers(1, 300))
+def test_more_jobs_never_make_the_award_less(raw: dict[str, Any], kind: str, more: int) -> None:
+    raw["withholdings"] = None
+    # A salary is averaged over the jobs, and a job paid less lowers it: those that are added are paid the same.
+    for group in raw["jobs"]:
+        group["average_salary"] = 70_000
+    added = {"building": "A", "kind": kind, "count": more, "average_salary": 70_000}
+    before = estimate(project_of(raw), trust="stated")
+    after = estimate(project_of({**raw, "jobs": [*raw["jobs"], added]}), trust="stated")
+    assert never_less(before, after)
+
+
+@settings(max_examples=80, deadline=None)
+@given(projects(known=True), st.sampled_from(["construction", "equipment"]), st.integers(1, 60_000_000))
+def test_more_capital_never_makes_the_award_less(raw: dict[str, Any], what: str, more: int) -> None:
+    added = {"building": "A", "what": what, "amount": more}
+    before = estimate(project_of(raw), trust="stated")
+    after = estimate(project_of({**raw, "capital": [*raw["capital"], added]}), trust="stated")
+    assert never_less(before, after)
+
+
+@settings(max_examples=80, deadline=None)
+@given(projects(known=True), st.sampled_from(sorted(PROJECT_FACTS)))
+def test_a_further_bonus_never_makes_the_award_less(raw: dict[str, Any], name: str) -> None:
+    before = estimate(project_of({**raw, "facts": {**raw["facts"], name: False}}), trust="stated")
+    after = estimate(project_of({**raw, "facts": {**raw["facts"], name: True}}), trust="stated")
+    assert never_less(before, after)
+
+
+# Where more can be less, and by which rule: these are all the ways.
+
+
+def test_capital_from_before_the_application_can_spoil_the_half_that_must_follow_it() -> None:
+    raw = _one_building()
+    raw["capital"] = [
+        {"what": "equipment", "amount": 200_000, "when": "before"},
+        {"what": "equipment", "amount": 100_000},
+    ]
+    before = estimate(project_of(raw))
+    raw["capital"][0]["amount"] = 200_001
+    after = estimate(project_of(raw))
+    assert (before["capital"].low, after["capital"].low) == (300_000, 100_000)
+    assert any("less than 50 %" in note for note in after.notes)
+
+
+def test_a_building_in_a_reduced_place_brings_the_duty_to_have_the_jobs_there() -> None:
+    raw = _one_building()
+    assert estimate(project_of(raw)).eligible == "yes"
+    raw["buildings"].append(building("B", {"qualified_incentive_area": "yes", "southern_eight": "yes"}))
+    raw["capital"] = [{"building": name, "what": "equipment", "amount": 300_000} for name in "AB"]
+    raw["jobs"][0]["building"] = "A"
+    assert estimate(project_of(raw)).eligible == "no"
+
+
+def test_jobs_that_are_paid_less_can_lower_the_bonus_for_salary() -> None:
+    raw = _one_building()
+    raw["jobs"][0]["average_salary"] = 120_000
+    before = estimate(project_of(raw), trust="stated")
+    raw["jobs"].append({"kind": "new", "count": 1, "average_salary": 1})
+    after = estimate(project_of(raw), trust="stated")
+    assert (before["bonus_salary"].low, after["bonus_salary"].low) == (1000, 750)
+
+
+def test_a_larger_credit_needs_a_larger_net_benefit() -> None:
+    raw = _one_building()
+    raw["net_benefit"] = 11 * 500 * 10 * Decimal("1.1")
+    raw["bonuses"] = {"per_job": 0}
+    raw["jobs"][0]["count"] = 11
+    assert estimate(project_of(raw)).eligible == "yes"
+    raw["jobs"][0]["count"] = 12
+    assert estimate(project_of(raw)).eligible == "no"
+
+
+def _one_building() -> dict[str, Any]:
+    return {
+        "business": {"industry": "manufacturing"},
+        "buildings": [building("A", {"qualified_incentive_area": "yes"})],
+        "jobs": [{"kind": "new", "count": 12, "average_salary": 50_000}],
+        "capital": [{"what": "equipment", "amount": 300_000}],
+    }
+
+
+@pytest.mark.parametrize("trust", TRUSTS)
+def test_what_rests_on_a_figure_below_confirmed_is_named(trust: Any) -> None:
+    raw = _one_building()
+    raw["buildings"][0]["areas"]["distressed_municipality"] = "yes"
+    found = estimate(project_of(raw), trust=trust)
+    assert {"base_distressed", "job_limit_distressed"} <= set(found.below_confirmed)
+    assert "jobs_startup_new" not in found.below_confirmed
+    base = found["base"]
+    assert (base.low, base.high) == ((0, None) if trust == "confirmed" else (4000, 4000))
