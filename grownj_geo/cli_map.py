@@ -1,0 +1,253 @@
+"""The command `grownj map`: areas and sites as a page for the browser, or as a picture."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, cast
+
+import typer
+
+from grownj_geo.cli_site import (
+    STRICT_WORDS,
+    AsOf,
+    Crs,
+    Editions,
+    Readings,
+    Strict,
+    StrictEditions,
+    Text,
+    Texts,
+    Uncertainty,
+    day_of,
+    fail,
+    fail_incomplete,
+    option,
+    readings_of,
+    refusals,
+    rulebook_of,
+    say,
+    utf8,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grownj_geo.determine import Engine
+    from grownj_geo.mapareas import MapAreas
+    from grownj_geo.mapsites import Asked, MapSites
+    from grownj_geo.siterows import TableOptions
+
+__all__ = ["draw_map"]
+
+_SITES = "A table as batch takes it, or places as check takes them, one word each; without any, areas alone."
+_KINDS = (".html", ".png", ".svg", ".pdf")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?,?")
+_MOST_TOLD = 10
+
+Column = Annotated[Text, option(metavar="NAME", words="Column, where its name is not a usual one.")]
+Picture = Annotated[Path | None, option(metavar="FILE", words="A picture too.")]
+
+
+def draw_map(
+    sites: Annotated[Texts, typer.Argument(metavar="[SITES]", help=_SITES, show_default=False)] = None,
+    *,
+    output: Annotated[
+        Path | None, option("-o", "--output", metavar="FILE", words="Where to write: .html, .png, .svg or .pdf.")
+    ] = None,
+    png: Picture = None,
+    svg: Picture = None,
+    pdf: Picture = None,
+    as_of: AsOf = None,
+    rulebook: Annotated[Text, option(metavar="ID|FILE", words="A rulebook (default: grow-nj).")] = None,
+    reading: Readings = None,
+    strict: Strict = False,
+    edition: Editions = None,
+    strict_editions: StrictEditions = False,
+    name: Annotated[Text, option(metavar="NAME", words="Column of the sites' names.")] = None,
+    layer: Annotated[Texts, option(metavar="CLASS", words="A class to show at first; repeatable.")] = None,
+    extent: Annotated[Text, option(metavar="state|sites", words="What pictures show (default: the sites).")] = None,
+    online: Annotated[bool, option("--online", words="Street tiles, fetched when the page is opened.")] = False,
+    crs: Crs = None,
+    uncertainty_ft: Uncertainty = 0.0,
+    lon: Column = None,
+    lat: Column = None,
+    x: Column = None,
+    y: Column = None,
+    site: Annotated[Text, option(metavar="NAME", words="Column of places as check takes them.")] = None,
+    pin: Column = None,
+    municipality: Column = None,
+    county: Column = None,
+    block: Column = None,
+    lot: Column = None,
+    qualifier: Column = None,
+    wkt: Column = None,
+    sheet: Annotated[Text, option(metavar="NAME", words="Sheet of a workbook.")] = None,
+    sublayer: Annotated[Text, option(metavar="NAME", words="Layer of a file with several.")] = None,
+    encoding: Annotated[Text, option(metavar="NAME", words="What text is in, as in cp1252.")] = None,
+    delimiter: Annotated[Text, option(metavar="SIGN", words="What stands between two cells.")] = None,
+) -> None:
+    """Draw areas and sites: a page that opens without a network, or a picture for a document.
+
+    Sites are coloured by their base amount; each has a panel with its findings, margins and reasons. For example:
+
+    grownj map -o areas.html
+
+    grownj map sites.csv -o sites.html --png sites.png
+
+    grownj map "40.7344,-74.1641" "40.567092,-74.320347" -o two.pdf
+    """
+    typed = _places(sites or [])
+    utf8(*typed, crs, name, *(reading or ()), *(str(part) for part in (output, png, svg, pdf) if part))
+    table = Path(typed[0]) if len(typed) == 1 and _is_table(typed[0]) else None
+    targets = _targets(output, {".png": png, ".svg": svg, ".pdf": pdf}, table)
+    if extent not in {None, "state", "sites"}:
+        fail(f"--extent was read as {extent!r}; expected state or sites.")
+    shown = _classes(layer)
+    from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
+    from grownj_geo.mapsites import Asked  # noqa: PLC0415 - same
+    from grownj_geo.siterows import TableOptions  # noqa: PLC0415 - same
+
+    asked = Asked(
+        as_of=day_of(as_of, "--as-of") or DEFAULT_AS_OF,
+        rulebook=rulebook_of(rulebook),
+        readings=readings_of(reading or (), strict=strict, strict_editions=strict_editions),
+        editions=tuple(edition or ()),
+    )
+    options = TableOptions(
+        lon=lon, lat=lat, x=x, y=y, crs=crs, site=site, pin=pin, municipality=municipality, county=county, block=block,
+        lot=lot, qualifier=qualifier, wkt=wkt, uncertainty_ft=uncertainty_ft, sheet=sheet, sublayer=sublayer,
+        encoding=encoding, delimiter=delimiter,
+    )  # fmt: skip
+    with refusals():
+        engine = asked.engine()
+        found, areas = _drawn(asked, engine, table, typed, options, name)
+        areas = _showing(areas, shown)
+        for target in targets:
+            _write(target, engine, areas, found, extent=extent, online=online)
+    if strict:
+        say(f"--strict: {STRICT_WORDS}")
+    _tell(targets, found, areas)
+    if areas.problems:
+        fail_incomplete(areas.problems)
+
+
+def _places(words: Sequence[str]) -> list[str]:
+    """Return the places that were typed; a coordinate in several words is one."""
+    if len(words) > 1 and all(_NUMBER.fullmatch(word) for word in words):
+        return [" ".join(words)]
+    return list(words)
+
+
+def _is_table(word: str) -> bool:
+    try:
+        return Path(word).exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _targets(output: Path | None, pictures: dict[str, Path | None], table: Path | None) -> list[Path]:
+    """Return where to write, refused before any work is done where that cannot be."""
+    named = [*([output] if output else []), *(path for path in pictures.values() if path)]
+    if not named:
+        fail("Expected where to write, as in: grownj map sites.csv -o map.html, or --png map.png.")
+    for ending, path in pictures.items():
+        if path is not None and path.suffix.lower() != ending:
+            fail(f"--{ending[1:]} {path} does not end in {ending}. Give it that ending, or use -o.")
+    for path in named:
+        if path.suffix.lower() not in _KINDS:
+            fail(f"-o {path} ends in {path.suffix or 'nothing'}; expected one of {', '.join(_KINDS)}.")
+        if path.is_dir():
+            fail(f"{path} is a folder; expected a file. Give its name, as in {path / 'map.html'}.")
+        if table is not None and path.exists() and path.resolve() == table.resolve():
+            fail(f"{path} is the table that is read; expected another file. Nothing was overwritten.")
+        if not path.absolute().parent.is_dir():
+            fail(f"{path}: there is no folder {path.absolute().parent}. Make it first, or name another.")
+    return named
+
+
+def _classes(layer: Sequence[str] | None) -> frozenset[str] | None:
+    from grownj_geo.palette import area_classes  # noqa: PLC0415 - only where it is used
+
+    known = [c.id for c in area_classes() if c.draw is not None]
+    for name in layer or ():
+        if name not in known:
+            fail(f"--layer was read as {name!r}; expected one of {', '.join(known)}.")
+    return None if layer is None else frozenset(layer)
+
+
+def _drawn(  # noqa: PLR0917 - what was typed, in order
+    asked: Asked, engine: Engine, table: Path | None, typed: Sequence[str], options: TableOptions, name: str | None
+) -> tuple[MapSites | None, MapAreas]:
+    """Return sites and areas; the areas are drawn while other processes answer for the sites."""
+    from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only where it is used
+
+    from grownj_geo.determine import Directory  # noqa: PLC0415 - same
+    from grownj_geo.locate import locate  # noqa: PLC0415 - same
+    from grownj_geo.mapareas import draw_areas  # noqa: PLC0415 - same
+    from grownj_geo.mapsites import sites_of_places, sites_of_table  # noqa: PLC0415 - same
+
+    directory = Directory(engine.atlas)
+    # An engine of its own: what one thread prepares, no other may touch.
+    with ThreadPoolExecutor(1) as beside:
+        drawing = beside.submit(lambda: draw_areas(asked.engine()))
+        found: MapSites | None = None
+        if table is not None:
+            found = sites_of_table(asked, engine, table, options=options, directory=directory, name=name)
+        elif typed:
+            places = [
+                locate(word, directory=directory, crs=options.crs, uncertainty_ft=options.uncertainty_ft)
+                for word in typed
+            ]
+            found = sites_of_places(asked, engine, places)
+            if found.not_answered:
+                refused = found.not_answered[0]
+                fail(f"{refused.name}: {refused.problem}")
+        return found, drawing.result()
+
+
+def _showing(areas: MapAreas, shown: frozenset[str] | None) -> MapAreas:
+    """Return areas that a map opens with those chosen."""
+    from dataclasses import replace  # noqa: PLC0415 - only where it is used
+
+    if shown is None:
+        return areas
+    for known in areas.not_drawn:
+        if known.look.id in shown:
+            say(f"{known.label} is not drawn: {known.why}. To load it: {known.how}")
+    classes = tuple(
+        replace(known, look=known.look.model_copy(update={"shown": known.look.id in shown})) for known in areas.classes
+    )
+    return replace(areas, classes=classes)
+
+
+def _write(
+    target: Path, engine: Engine, areas: MapAreas, sites: MapSites | None, *, extent: str | None, online: bool
+) -> None:
+    kind = target.suffix.lower()
+    if kind == ".html":
+        from grownj_geo.maps import map_html, write_map  # noqa: PLC0415 - only where it is used
+
+        write_map(target, map_html(engine, areas, sites, online=online))
+        return
+    from grownj_geo.pictures import draw_picture, picture_bytes, write_picture  # noqa: PLC0415 - same
+
+    figure = draw_picture(engine, areas, sites, extent="state" if extent == "state" else "sites")
+    write_picture(target, picture_bytes(figure, cast("Literal['png', 'svg', 'pdf']", kind[1:])))
+
+
+def _tell(targets: Sequence[Path], sites: MapSites | None, areas: MapAreas) -> None:
+    if sites is not None:
+        for words in sites.told[:_MOST_TOLD]:
+            say(f"Note: {words}")
+        for refused in sites.not_answered[:_MOST_TOLD]:
+            say(f"No answer: {refused.problem}")
+        if len(sites.not_answered) > _MOST_TOLD:
+            say(f"{len(sites.not_answered) - _MOST_TOLD:,} more rows have no answer; the page lists them.")
+    if areas.not_drawn:
+        say(
+            f"Not drawn, because their layers are not loaded: {len(areas.not_drawn)} classes; see grownj layers status."
+        )
+    count = "" if sites is None else f" with {len(sites):,} sites"
+    for target in targets:
+        say(f"Wrote {target}{count}, {target.stat().st_size / 1e6:,.1f} MB.")
