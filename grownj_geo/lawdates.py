@@ -23,7 +23,16 @@ if TYPE_CHECKING:
     from grownj_geo.site import FactValue
     from grownj_geo.store import Store
 
-__all__ = ["LawDate", "concerning", "edition_dates", "fact_dates", "law_dates", "layers_of", "reach_of"]
+__all__ = [
+    "LawDate",
+    "concerning",
+    "edition_dates",
+    "fact_dates",
+    "law_dates",
+    "layers_of",
+    "reach_of",
+    "reach_of_item",
+]
 
 Kind = Literal["clause", "figure", "list", "feature", "edition", "fact", "rulebook"]
 
@@ -96,6 +105,13 @@ def reach_of(book: Rulebook, category: str) -> frozenset[str]:
             reached.add(name)
             waiting += asked_categories(book.category(name).rule)
     return frozenset(reached)
+
+
+def reach_of_item(book: Rulebook, item: str) -> frozenset[str]:
+    """Return the categories that a figure of an answer rests on: a category's own, or those of all lines."""
+    if item == "tier":
+        return frozenset().union(*(reach_of(book, tier.category) for tier in book.tiers))
+    return reach_of(book, item) if any(c.id == item for c in book.categories) else frozenset()
 
 
 def _span(day: Day) -> tuple[date, date]:

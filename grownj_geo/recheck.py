@@ -28,7 +28,7 @@ from grownj_geo.inputchanges import (
     software_factor,
     unnamed,
 )
-from grownj_geo.lawdates import concerning, fact_dates, law_dates, reach_of
+from grownj_geo.lawdates import concerning, fact_dates, law_dates, reach_of_item
 from grownj_geo.records import rulebook_record
 from grownj_geo.rerun import Answers, Item, Runs, Setting, Value, answers_of, changed_items, same_value, steps, value_of
 from grownj_geo.rulebook import Rulebook, load_rulebook, shipped_rulebooks
@@ -307,7 +307,7 @@ class Rechecker:
         place = kept.determination.place
         codes = {n.mun_code for n in (place.municipality, *place.candidates) if n is not None}
         facts = fact_dates(engine.bound, dict(new.facts))
-        reached = {item: _reach(engine.rulebook, item[0]) for item in changed}
+        reached = {item: reach_of_item(engine.rulebook, item[0]) for item in changed}
         any_of_them = frozenset().union(*reached.values())
         dates = [
             one
@@ -325,13 +325,6 @@ class Rechecker:
                 ]
                 found[item] = list(dict.fromkeys((*found.get(item, []), *words)))
         return found
-
-
-def _reach(book: Rulebook, item: str) -> frozenset[str]:
-    """Return the categories that a figure of the answer rests on."""
-    if item == "tier":
-        return _NONE.union(*(reach_of(book, tier.category) for tier in book.tiers))
-    return reach_of(book, item) if any(c.id == item for c in book.categories) else _NONE
 
 
 def _why(how: How, causes: list[InputChange], dates: list[str]) -> str:

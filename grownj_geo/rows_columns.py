@@ -77,6 +77,8 @@ class TableOptions:
         Layer of a file with several.
     encoding, delimiter
         How text is written, where it cannot be seen or is seen wrongly.
+    ignored
+        Columns that say nothing of the sites, whatever their names: the answers of an earlier batch.
     """
 
     lon: str | None = None
@@ -99,6 +101,7 @@ class TableOptions:
     sublayer: str | None = None
     encoding: str | None = None
     delimiter: str | None = None
+    ignored: frozenset[str] = frozenset()
 
     def named(self) -> dict[str, str]:
         """Return the columns that are named, by role."""
@@ -235,6 +238,7 @@ def find_roles(
     >>> find_roles(["Longitude", "LATITUDE", "retail_sqft"], TableOptions(), {}, name="sites.csv").pair
     ('Longitude', 'LATITUDE')
     """
+    header = [column for column in header if column not in options.ignored]
     by_plain: dict[str, str] = {}
     for column in header:
         by_plain.setdefault(_plain(column), column)

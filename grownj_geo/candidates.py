@@ -1,0 +1,123 @@
+"""Sites of any origin for the commands that look at several: typed, kept in records, or rows of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grownj_geo.errors import LayerError, SiteError
+from grownj_geo.kept import Kept, Refused, read_records
+from grownj_geo.locate import locate
+from grownj_geo.siterows import TableOptions, open_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from grownj_geo.locate import MunicipalDirectory
+    from grownj_geo.site import Site
+
+__all__ = ["Candidate", "candidates_of"]
+
+_RECORDS = frozenset({".json", ".jsonl", ".ndjson"})
+_TABLES = frozenset(
+    {".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".geoparquet", ".gpkg", ".shp", ".zip", ".gdb"}
+)
+_BLOCK = 1_000
+_NAMES = ("name", "site", "label", "title", "id", "pams_pin")
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A site, what it is called, where it came from, and its record where it was kept.
+
+    Attributes
+    ----------
+    name
+        What people call it: a cell of the table, or what was typed.
+    source
+        The file and the place in it; empty for what was typed.
+    """
+
+    name: str
+    source: str
+    site: Site
+    kept: Kept | None = None
+
+
+def candidates_of(
+    typed: Iterable[str], *, directory: MunicipalDirectory, crs: str | None = None
+) -> Iterator[Candidate | Refused]:
+    """Yield the sites that are named, in order; one that cannot be read never stops the others.
+
+    A name of a record's file, a folder of records, or a table stands for all sites in it; anything else is a site as
+    ``check`` takes it.
+
+    Parameters
+    ----------
+    typed
+        What was typed, one site or file each.
+    directory
+        Which municipalities there are.
+    crs
+        What coordinates of sites and tables are in, where they do not say it.
+    """
+    for text in typed:
+        path = Path(text)
+        suffix = path.suffix.lower()
+        if _is_there(path) and (suffix in _RECORDS or (path.is_dir() and suffix != ".gdb")):
+            yield from _of_records(path)
+        elif suffix in _TABLES:
+            yield from _of_table(path, directory, crs)
+        else:
+            try:
+                yield Candidate(text, "", locate(text, crs=crs, directory=directory))
+            except SiteError as error:
+                yield Refused(text, f"{text[:80]!r}: {error}")
+
+
+def _is_there(path: Path) -> bool:
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+def _of_records(path: Path) -> Iterator[Candidate | Refused]:
+    for kept in read_records([path]):
+        if isinstance(kept, Refused):
+            yield kept
+            continue
+        try:
+            yield Candidate(kept.determination.site.typed, kept.source, kept.site, kept)
+        except SiteError as error:
+            yield Refused(kept.source, f"{kept.source}: {error}")
+
+
+def _of_table(path: Path, directory: MunicipalDirectory, crs: str | None) -> Iterator[Candidate | Refused]:
+    try:
+        table = open_table(path, TableOptions(crs=crs), directory=directory)
+        answers = _answers_in(table.header)
+        if answers:
+            table = open_table(path, TableOptions(crs=crs, ignored=answers), directory=directory)
+        named = next((column for wanted in _NAMES for column in table.header if column.strip().lower() == wanted), None)
+        for block in table.blocks(size=_BLOCK):
+            names = block.columns[named] if named is not None else None
+            for position, row in enumerate(block.rows):
+                source = f"{path}, row {row}"
+                site = block.site(position)
+                if site is None:
+                    yield Refused(source, f"{path}: {block.problems[position]}")
+                    continue
+                name = None if names is None else names[position]
+                yield Candidate(site.typed if name in {None, ""} else str(name), source, site)
+    except LayerError as error:
+        yield Refused(str(path), str(error) if path.name in str(error) else f"{path}: {error}")
+
+
+def _answers_in(header: Sequence[str]) -> frozenset[str]:
+    """Return the columns that a batch has put beside a table: they answer, and state nothing."""
+    for at in range(len(header) - 1, 0, -1):
+        if header[at - 1].endswith("row") and header[at].endswith("problem"):
+            return frozenset(header[at - 1 :])
+    return frozenset()
