@@ -8,7 +8,7 @@ import os
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 import shapely
@@ -269,9 +269,7 @@ def _fitted(axes: Axes, box: Box) -> Box:
 
 def _inches(axes: Axes) -> tuple[float, float]:
     """Return how wide and how high a part of the sheet is."""
-    figure = axes.get_figure(root=True)
-    if figure is None:
-        raise ValueError("these axes are on no sheet")
+    figure = cast("Figure", axes.get_figure())
     wide, high = (float(v) for v in figure.get_size_inches())
     place = axes.get_position()
     return float(place.width) * wide, float(place.height) * high
