@@ -19,7 +19,7 @@ from grownj_geo.batchwork import answer_block
 from grownj_geo.determine import Engine
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.features import LayerFault
-from grownj_geo.siterows import open_table
+from grownj_geo.maptable import open_sites
 from grownj_geo.units import FT_PER_FTUS, to_lonlat
 from grownj_geo.words import feet
 
@@ -470,7 +470,7 @@ def sites_of_table(
     LayerFault
         Where the table cannot be read, or has no column of that name.
     """
-    reader = open_table(path, options, directory=directory)
+    reader = open_sites(path, options, directory=directory, engine=engine)
     column = _name_column(reader.header, name, reader.name)
     told = [change.words for change in reader.changes]
     names: list[str] = []
@@ -481,7 +481,7 @@ def sites_of_table(
         told += [change.words for change in block.changes]
     if len(names) > most_whole:
         return replace(_general(engine, blocks, names), told=tuple(dict.fromkeys(told)))
-    sites, called, refused = [], [], []
+    sites, called, rows, refused = [], [], [], []
     starts = np.cumsum([0, *(len(block) for block in blocks)])
     for block, start in zip(blocks, starts, strict=False):
         for i in range(len(block)):
@@ -491,7 +491,12 @@ def sites_of_table(
             else:
                 sites.append(site)
                 called.append(names[start + i])
-    return replace(_whole(called, sites, _answers(asked, engine, sites), refused), told=tuple(dict.fromkeys(told)))
+                rows.append(block.rows[i])
+    answers = [
+        answer if answer.panel is not None else answer._replace(problem=f"Row {row}: {answer.problem}")
+        for answer, row in zip(_answers(asked, engine, sites), rows, strict=True)
+    ]
+    return replace(_whole(called, sites, answers, refused), told=tuple(dict.fromkeys(told)))
 
 
 def _name_column(header: Sequence[str], name: str | None, table: str) -> str | None:

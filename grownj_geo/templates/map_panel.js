@@ -72,14 +72,15 @@ grownj.panel = function (map, data, sites, areas) {
     const line = site.lines[at];
     if (line === undefined) return;
     const ends = [[line[2], line[1]], [line[4], line[3]]];
+    if (fit) map.fitBounds(L.latLngBounds(ends), { ...free(), maxZoom: 16 });
     const common = { pane: "lines", interactive: false };
     L.polyline(ends, { ...common, color: "#FFFFFF", weight: 6, opacity: 0.9 }).addTo(lines);
     L.polyline(ends, { ...common, color: "#000000", weight: 2.5, dashArray: "8 5" }).addTo(lines);
     L.circleMarker(ends[1], { ...common, radius: 5, color: "#000000", weight: 2, fillColor: "#FFFFFF", fillOpacity: 1 }).addTo(lines);
     const label = make("span", { class: "distance" }, text(line[5]));
-    L.tooltip({ permanent: true, direction: "center", pane: "distances", className: "distance-label", interactive: false })
+    const short = map.latLngToContainerPoint(ends[0]).distanceTo(map.latLngToContainerPoint(ends[1])) < 90;
+    L.tooltip({ permanent: true, direction: short ? "top" : "center", offset: short ? [0, -18] : [0, 0], pane: "distances", className: "distance-label", interactive: false })
       .setLatLng([(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2]).setContent(label).addTo(lines);
-    if (fit) map.fitBounds(L.latLngBounds(ends), { ...free(), maxZoom: 16 });
   }
 
   function group(name, outcome, rows, site, isOpen) {
@@ -104,7 +105,7 @@ grownj.panel = function (map, data, sites, areas) {
     return { typed: text(own[0]), place: text(own[1]), tier: text(own[2]), rows: own[3], lines: own[4], remarks: own[5].map(text), shape: own[6], general: false };
   }
 
-  function site(i, others) {
+  function site(i, others, near) {
     const about = data.sites.general ? general(i) : whole(i);
     const name = data.sites.names[i];
     const place = sites.place(i);
@@ -141,7 +142,10 @@ grownj.panel = function (map, data, sites, areas) {
       const polygons = grownj.polygons(about.shape, 1, 1e7)[0];
       L.polygon(polygons, { pane: "lines", interactive: false, color: "#000000", weight: 2.5, fillColor: floor.colour, fillOpacity: 0.35 }).addTo(shape);
     }
-    draw(about, 0, false);
+    // From the list, the map goes where the deciding line can be seen, unless that is a long way.
+    const close_by = near && place !== null && about.lines.length > 0 && map.distance(place, [about.lines[0][4], about.lines[0][3]]) < 8000;
+    if (near && place !== null && !close_by) map.setView(place, Math.max(map.getZoom(), 12), { animate: false });
+    draw(about, 0, close_by);
     if (place !== null) map.panInside(place, free());
     panel.dataset.site = String(i);
   }
@@ -153,10 +157,8 @@ grownj.panel = function (map, data, sites, areas) {
   }
 
   function go(i) {
-    const place = sites.place(i);
     document.body.classList.remove("drawer");
-    if (place !== null && !map.getBounds().contains(place)) map.setView(place, Math.max(map.getZoom(), 12), { animate: false });
-    site(i, []);
+    site(i, [], true);
   }
 
   function here(where) {
