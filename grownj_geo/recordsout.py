@@ -1,0 +1,159 @@
+"""What rechecking and watching found, for a terminal and as rows of a table. Nothing is decided here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+from rich.text import Text
+
+from grownj_geo.report import plain
+from grownj_geo.rerun import field_words, value_words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rich.console import Console
+
+    from grownj_geo.kept import Refused
+    from grownj_geo.recheck import Difference, Recheck
+    from grownj_geo.watch import Turn, Upcoming, Watched
+
+__all__ = ["recheck_rows", "render_rechecks", "render_watched", "watch_rows"]
+
+_MAIN = frozenset({"outcome", "leans", "floor", "ceiling", "municipality"})
+_MOST_NAMED = 3
+
+
+def render_rechecks(done: Sequence[Recheck], refused: Sequence[Refused], console: Console, *, every: bool) -> None:
+    """Print what differs, record by record; those that are the same too where that is asked for."""
+    for one in done:
+        if one.same and not every:
+            continue
+        day = (
+            str(one.as_of_now) if one.as_of_was == one.as_of_now else f"{one.as_of_now}, recorded as of {one.as_of_was}"
+        )
+        title = f"{one.typed} ({one.source})" if one.typed != one.source else one.source
+        console.print(Text(plain(f"{title}: {'the same' if one.same else 'CHANGED'}, as of {day}"), "bold"))
+        if not one.sealed:
+            console.print(Text("  not sealed (made without --save): whether it was altered cannot be seen"))
+        for change in one.inputs:
+            console.print(Text(plain(f"  other now: {change.words}")))
+        _differences(one.differences, console)
+    changed = sum(not one.same for one in done)
+    parts = [f"{changed:,} changed", f"{len(done) - changed:,} the same"]
+    if refused:
+        parts.append(f"{len(refused):,} refused")
+    console.print(Text(f"{len(done) + len(refused):,} records: {', '.join(parts)}."))
+
+
+def _differences(differences: Sequence[Difference], console: Console) -> None:
+    """Print differences, those with the same reason under it once."""
+    by_why: dict[str, list[Difference]] = {}
+    for difference in differences:
+        by_why.setdefault(difference.why, []).append(difference)
+    for why, group in by_why.items():
+        for one in group:
+            was, now = value_words(one.field, one.was), value_words(one.field, one.now)
+            console.print(Text(plain(f"  {_figure(one.label, one.field)}: {was} -> {now}")))
+        console.print(Text(plain(f"    because: {why}")))
+
+
+def _figure(label: str, name: str) -> str:
+    words = field_words(name)
+    return words[0].upper() + words[1:] if name in {"floor", "ceiling", "municipality"} else f"{label}, {words}"
+
+
+def recheck_rows(done: Sequence[Recheck], refused: Sequence[Refused]) -> Iterator[list[object]]:
+    """Yield a comparison of records as rows: a header, then a row for each difference, record without one, refusal."""
+    yield [
+        "source", "site", "rulebook", "as_of_recorded", "as_of_now", "sealed", "status", "item", "figure", "was", "now",
+        "because", "how", "why",
+    ]  # fmt: skip
+    for one in done:
+        first = [one.source, one.typed, one.rulebook, one.as_of_was, one.as_of_now, "yes" if one.sealed else "no"]
+        if one.same:
+            other = "; ".join(change.words for change in one.inputs)
+            yield [*first, "same", None, None, None, None, None, None, f"other now: {other}" if other else None]
+        for d in one.differences:
+            was, now = (None if v is None else value_words("", v) for v in (d.was, d.now))
+            yield [*first, "changed", d.item, d.field, was, now, "; ".join(d.because), d.how, d.why]
+    for lost in refused:
+        yield [lost.source, None, None, None, None, None, "refused", None, None, None, None, None, None, lost.words]
+
+
+def render_watched(found: Sequence[Watched], refused: Sequence[Refused], console: Console) -> None:
+    """Print the sites with their last answers and next days, then what changes on each day."""
+    table = Table(header_style="bold", expand=False)
+    for name in ("Site", "As of", "Base amount", "In", "Undetermined", "Next change"):
+        table.add_column(name, overflow="fold")
+    for one in found:
+        table.add_row(
+            Text(plain(one.name)),
+            Text(f"{one.as_of}{_holds(one)}"),
+            Text(_bounds(one)),
+            Text(plain(_few(one.yes))),
+            Text(plain(_few(one.undetermined))),
+            Text(str(one.next_day) if one.next_day else f"none known to {one.last_day}"),
+        )
+    console.print(table)
+    for one in found:
+        if one.upcoming:
+            console.print(Text(plain(f"{one.name}{f' ({one.source})' if one.source else ''}"), "bold"))
+        for coming in one.upcoming:
+            _coming(coming, console)
+    for last in sorted({(one.rulebook, one.last_day) for one in found}):
+        console.print(Text(f"The rulebook {last[0]} ends on {last[1]}; later days are not answered."))
+    if refused:
+        console.print(Text(f"{len(refused):,} sites were refused."))
+
+
+def _coming(coming: Upcoming, console: Console) -> None:
+    console.print(Text(f"  {coming.day}"))
+    main = [turn for turn in coming.turns if turn.field in _MAIN]
+    for turn in main:
+        console.print(Text(plain(f"    {_figure(turn.label, turn.field)}: {_turned(turn)}")))
+    rest = len(coming.turns) - len(main)
+    if rest:
+        console.print(Text(f"    {rest} margins, causes or assumptions" + (" too" if main else "; no answer changes")))
+    console.print(Text(plain(f"    because: {'; '.join(coming.because)}")))
+
+
+def _turned(turn: Turn) -> str:
+    return f"{value_words(turn.field, turn.was)} -> {value_words(turn.field, turn.now)}"
+
+
+def _holds(one: Watched) -> str:
+    return " (answered otherwise now: grownj recheck)" if one.holds is False else ""
+
+
+def _bounds(one: Watched) -> str:
+    low, high = ("none" if v is None else f"${v:,}" for v in (one.floor, one.ceiling))
+    return low if low == high else f"{low} to {high}"
+
+
+def _few(labels: Sequence[str]) -> str:
+    more = f" and {len(labels) - _MOST_NAMED} more" if len(labels) > _MOST_NAMED else ""
+    return "; ".join(labels[:_MOST_NAMED]) + more or "none"
+
+
+def watch_rows(found: Sequence[Watched], refused: Sequence[Refused]) -> Iterator[list[object]]:
+    """Yield watched sites as rows: a header, then a row for each figure that changes, site without one, refusal."""
+    yield [
+        "site", "source", "rulebook", "as_of", "base_floor", "base_ceiling", "in", "undetermined", "holds", "day",
+        "item", "figure", "was", "now", "because",
+    ]  # fmt: skip
+    for one in found:
+        holds = {True: "yes", False: "no", None: None}[one.holds]
+        first = [
+            one.name, one.source, one.rulebook, one.as_of, one.floor, one.ceiling, "; ".join(one.yes),
+            "; ".join(one.undetermined), holds,
+        ]  # fmt: skip
+        if not one.upcoming:
+            yield [*first, None, None, None, None, None, f"nothing known to {one.last_day}"]
+        for coming in one.upcoming:
+            for turn in coming.turns:
+                was, now = (None if v is None else value_words("", v) for v in (turn.was, turn.now))
+                yield [*first, coming.day, turn.item, turn.field, was, now, "; ".join(coming.because)]
+    for lost in refused:
+        yield [None, lost.source, *([None] * 12), lost.words]
