@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import shapely
 
-from grownj_geo.bulkline import Source, edges_of, line_tree, nearest_edges, starts_of
+from grownj_geo.bulkline import Lines, Source, edges_of, expanded, nearest_edges, starts_of
 from grownj_geo.bulkmeasure import GroundState, leaves_of, pair_reach_ft, table_of
 from grownj_geo.place import municipalities_by_code
 from grownj_geo.units import FT_PER_FTUS
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grownj_geo.atlas import Atlas
+    from grownj_geo.bulkarea import Areas
     from grownj_geo.bulkplan import DistanceQuestion, Plan
     from grownj_geo.layer import Layer
 
@@ -30,13 +31,16 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CLASS_SLACK_FT",
+    "MUNICIPAL",
     "Finder",
     "Index",
     "MunicipalLines",
     "MunicipalState",
     "TreeFinder",
     "distance_classes",
+    "ground_name",
     "line_distances_ft",
+    "lines_about",
     "municipal_state",
     "part_corners",
     "station_reach_ft",
@@ -44,10 +48,19 @@ __all__ = [
 
 _MOST_EDGES = 20_000
 _EDGE_FT = 1e-6
+_SCATTER = np.uint64(0x9E3779B97F4A7C15)
 CLASS_SLACK_FT = 800.0
 """How large a polygon may be and still be of the class of its first corner's square."""
 
+MUNICIPAL = "municipal"
+"""The lines of the municipalities, as finders and indexes know them."""
+
 _COARSE_FT, _FINE_FT = 4_096.0, 1_024.0
+
+
+def ground_name(number: int) -> str:
+    """Return what finders and indexes know the lines of one of the plan's grounds by."""
+    return f"ground{number}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +76,9 @@ class MunicipalState:
         In order of the places.
     unsure
         Whether the place has to be looked at with exact geometry, shape (k,).
+    second, shares
+        Of polygons: the municipality that another part of it is in, -1 for none, shape (k,), and the shares of both
+        parts, shape (k, 2). None for points.
     """
 
     cover: Ints
@@ -70,6 +86,8 @@ class MunicipalState:
     municipalities: Ints
     away_ft: Floats
     unsure: Flags
+    second: Ints | None = None
+    shares: Floats | None = None
 
 
 class Finder(Protocol):
@@ -87,14 +105,18 @@ class Finder(Protocol):
     def distance_class(self, number: int) -> Ints:
         """Return for one of the plan's distances to polygons which places are alike; -1 for those that stand alone."""
 
-    def open_boxes(self, name: str, boxes: Floats) -> Flags:
-        """Return which boxes, shape (n, 4), a line of a column may come near: those that have to be measured."""
+    def line_distances(self, name: str, areas: Areas, reach_ft: float) -> Floats:
+        """Return how far polygons are from the nearest line of that name, shape (n,); infinite beyond the reach."""
 
-    def line_tree(self, number: int) -> shapely.STRtree:
-        """Return the lines of one of the plan's grounds."""
+    def edges_about(self, name: str, areas: Areas, rows: Ints, reach_ft: float) -> tuple[Ints, Ints]:
+        """Return pairs of one of some polygons, by its place in `rows`, and an edge: in order, each once.
 
-    def municipal_tree(self) -> shapely.STRtree:
-        """Return the lines of the municipalities."""
+        Every edge that meets the polygon's box is among them, and for every place of the polygon the edge that is
+        nearest, unless it is beyond the reach. The reach is no more than what margins and tolerances need.
+        """
+
+    def lines(self, name: str) -> Lines:
+        """Return the lines of that name."""
 
 
 class Index(Protocol):
@@ -149,9 +171,33 @@ class MunicipalLines:
         return edges_of(self.areas)
 
     @cached_property
-    def tree(self) -> shapely.STRtree:
-        """All lines."""
-        return line_tree(self.edges[0])
+    def lines(self) -> Lines:
+        """All lines, of one municipality each."""
+        return Lines.of(*self.edges)
+
+    @cached_property
+    def shared(self) -> Flags:
+        """Which edges are one other municipality's edge too, the other way round: no gap is there, and no overlap."""
+        edges, owners = self.edges
+        way, back = _edge_marks(edges), _edge_marks(edges[:, [2, 3, 0, 1]])
+        order = np.argsort(way)
+        ordered = way[order]
+        at = np.minimum(np.searchsorted(ordered, back), len(edges) - 1)
+        once = np.searchsorted(ordered, back, side="right") - at == 1
+        alone = np.searchsorted(ordered, way, side="right") - np.searchsorted(ordered, way) == 1
+        other = order[at]
+        same = (edges[other] == edges[:, [2, 3, 0, 1]]).all(axis=1)
+        return np.asarray(once & alone & same & (owners[other] != owners))
+
+
+def _edge_marks(edges: Floats) -> NDArray[np.uint64]:
+    """Return a number for each edge, the same for the same edge; seldom for two."""
+    mark = np.zeros(len(edges), dtype=np.uint64)
+    for column in np.ascontiguousarray(edges.T + 0.0):
+        # A product and a shift scatter the bits.
+        mark = (mark ^ column.view(np.uint64)) * _SCATTER
+        mark ^= mark >> np.uint64(29)
+    return mark
 
 
 # Of layers that are in use only.
@@ -174,7 +220,7 @@ class TreeFinder:
     """
 
     def __init__(self, plan: Plan, lines: MunicipalLines | None, xy: Floats, limit_ft: float) -> None:
-        self.plan, self.lines, self.xy, self.limit_ft = plan, lines, xy, limit_ft
+        self.plan, self.municipalities, self.xy, self.limit_ft = plan, lines, xy, limit_ft
 
     @cached_property
     def _tree(self) -> shapely.STRtree:
@@ -210,9 +256,9 @@ class TreeFinder:
 
     def municipal(self) -> MunicipalState:
         """Return how the places lie to the municipalities."""
-        if self.lines is None:
+        if self.municipalities is None:
             raise AssertionError("no municipalities")
-        k, lines = len(self.xy), self.lines
+        k, lines = len(self.xy), self.municipalities
         owner, places = self._tree.query(lines.areas, predicate="intersects")
         covered = np.bincount(places, minlength=k)
         cover = np.full(k, -1, dtype=np.int64)
@@ -245,19 +291,21 @@ class TreeFinder:
             found[rows] = distance_classes(self.plan, asked, centres, side, self.limit_ft)[which.ravel()]
         return found
 
-    def open_boxes(self, name: str, boxes: Floats) -> Flags:  # noqa: ARG002 - any line may be near any box
-        """Return which boxes a line of a column may come near: all, for all that trees know."""
-        return np.ones(len(boxes), dtype=bool)
+    def line_distances(self, name: str, areas: Areas, reach_ft: float) -> Floats:
+        """Return how far polygons are from the nearest line of that name, shape (n,); infinite beyond the reach."""
+        return line_distances_ft(self.lines(name), areas.shapes, reach_ft)
 
-    def line_tree(self, number: int) -> shapely.STRtree:
-        """Return the lines of one of the plan's grounds."""
-        return self.plan.grounds[number].tree
+    def edges_about(self, name: str, areas: Areas, rows: Ints, reach_ft: float) -> tuple[Ints, Ints]:
+        """Return pairs of one of some polygons, by its place in `rows`, and an edge within reach of its box."""
+        return lines_about(self.lines(name), areas.boxes[rows], reach_ft)
 
-    def municipal_tree(self) -> shapely.STRtree:
-        """Return the lines of the municipalities."""
-        if self.lines is None:
+    def lines(self, name: str) -> Lines:
+        """Return the lines of that name."""
+        if name != MUNICIPAL:
+            return self.plan.grounds[int(name.removeprefix(ground_name(0)[:-1]))].lines
+        if self.municipalities is None:
             raise AssertionError("no municipalities")
-        return self.lines.tree
+        return self.municipalities.lines
 
 
 def municipal_state(  # noqa: PLR0917 - arrays that belong together
@@ -348,12 +396,24 @@ def part_corners(geometries: NDArray[np.object_]) -> tuple[Floats, Ints]:
     return np.asarray(xy[starts_of(part)], dtype=np.float64), np.asarray(owner, dtype=np.int64)
 
 
-def line_distances_ft(tree: shapely.STRtree, geometries: NDArray[np.object_], reach_ft: float) -> Floats:
-    """Return how far polygons are from the nearest line of a tree, shape (n,); infinite beyond the reach."""
-    away = np.full(len(geometries), np.inf)
-    if len(tree) and len(geometries):
-        found, distance = tree.query_nearest(
-            geometries, max_distance=reach_ft / FT_PER_FTUS, return_distance=True, all_matches=False
+def line_distances_ft(lines: Lines, shapes: NDArray[np.object_], reach_ft: float) -> Floats:
+    """Return how far polygons are from the nearest of some lines, shape (n,); infinite beyond the reach."""
+    away = np.full(len(shapes), np.inf)
+    if len(lines.shapes) and len(shapes):
+        found, distance = lines.tree.query_nearest(
+            shapes, max_distance=reach_ft / FT_PER_FTUS, return_distance=True, all_matches=False
         )
         away[found[0]] = distance * FT_PER_FTUS
     return away
+
+
+def lines_about(lines: Lines, boxes: Floats, reach_ft: float) -> tuple[Ints, Ints]:
+    """Return pairs of a box and an edge, in order and each once: all edges within reach, and some beside them."""
+    none = np.zeros(0, dtype=np.int64)
+    if not len(lines.shapes) or not len(boxes):
+        return none, none
+    found = lines.tree.query(shapely.box(*boxes.T), predicate="dwithin", distance=reach_ft / FT_PER_FTUS)
+    order = np.lexsort([found[1], found[0]])
+    box, line = found[0][order], found[1][order]
+    pair, edge = expanded(lines.first[line], lines.count[line])
+    return box[pair], edge

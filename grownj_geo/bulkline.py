@@ -29,12 +29,13 @@ if TYPE_CHECKING:
 __all__ = [
     "UNSURE_FT",
     "Ground",
+    "Lines",
     "Nearest",
     "Source",
+    "chains",
     "edges_of",
     "expanded",
     "ground_of",
-    "line_tree",
     "nearest_edges",
     "starts_of",
 ]
@@ -94,9 +95,9 @@ class Ground:
         return edges_of(np.array([self.area], dtype=object))[0]
 
     @cached_property
-    def tree(self) -> shapely.STRtree:
-        """The outline in a tree."""
-        return line_tree(self.edges)
+    def lines(self) -> Lines:
+        """The outline as lines of a few edges."""
+        return Lines.of(self.edges)
 
     @property
     def empty(self) -> bool:
@@ -251,20 +252,64 @@ def _to_edge(places: Floats, edges: Floats) -> tuple[Floats, Floats]:
     return np.where(along >= length, ex * ex + ey * ey, squared), across
 
 
-def line_tree(edges: Floats) -> shapely.STRtree:
-    """Return a tree of outlines, a few edges in each of its lines."""
-    if not len(edges):
-        return shapely.STRtree([])
-    joined = np.r_[False, (edges[1:, :2] == edges[:-1, 2:]).all(axis=1)]
-    run = np.cumsum(~joined)
-    first = starts_of(run)
-    within = np.arange(len(edges)) - np.repeat(first, np.diff(np.append(first, len(edges))))
-    begins = ~joined | (within % _EDGES_TOGETHER == 0)
-    line = np.cumsum(begins) - 1
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """Outlines as lines of a few edges each.
+
+    Attributes
+    ----------
+    edges
+        All edges, shape (m, 4), line after line.
+    line
+        Which line each edge is in, shape (m,).
+    shapes
+        The lines, shape (l,).
+    first, count
+        Where each line's edges begin, and how many they are.
+    """
+
+    edges: Floats
+    line: Ints
+    shapes: NDArray[np.object_]
+    first: Ints
+    count: Ints
+
+    @classmethod
+    def of(cls, edges: Floats, owners: Ints | None = None) -> Lines:
+        """Return the lines of some edges; those of one owner are never in a line with another's."""
+        if not len(edges):
+            none = np.zeros(0, dtype=np.int64)
+            return cls(edges, none, np.zeros(0, dtype=object), none, none)
+        joined = np.r_[False, (edges[1:, :2] == edges[:-1, 2:]).all(axis=1)]
+        if owners is not None:
+            joined[1:] &= owners[1:] == owners[:-1]
+        run = np.cumsum(~joined)
+        first = starts_of(run)
+        within = np.arange(len(edges)) - np.repeat(first, np.diff(np.append(first, len(edges))))
+        begins = ~joined | (within % _EDGES_TOGETHER == 0)
+        line = np.cumsum(begins) - 1
+        starts = np.flatnonzero(begins)
+        return cls(edges, line, chains(edges, line), starts, np.diff(np.append(starts, len(edges))))
+
+    @cached_property
+    def bounds(self) -> Floats:
+        """The box around each line, shape (l, 4)."""
+        return np.asarray(shapely.bounds(self.shapes), dtype=np.float64)
+
+    @cached_property
+    def tree(self) -> shapely.STRtree:
+        """The lines in a tree."""
+        return shapely.STRtree(self.shapes)
+
+
+def chains(edges: Floats, line: Ints) -> NDArray[np.object_]:
+    """Return a line for each run of edges with the same number, each of which begins where the one before it ends."""
+    begins = np.r_[True, line[1:] != line[:-1]]
     # The start of each edge, and for the last edge of a line its end too.
     last = np.r_[begins[1:], True]
     order = np.repeat(np.arange(len(edges)), 1 + last)
     is_end = np.r_[order[1:] == order[:-1], False]
     is_end = np.r_[False, is_end[:-1]]
     xy = np.where(is_end[:, None], edges[order, 2:], edges[order, :2])
-    return shapely.STRtree(shapely.linestrings(xy, indices=line[order]))
+    number = np.cumsum(begins) - 1
+    return np.asarray(shapely.linestrings(xy, indices=number[order]), dtype=object)

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import shapely
 
+from grownj_geo.bulkcircle import shares_in_circles
+from grownj_geo.bulkcut import Shares, undecided
 from grownj_geo.bulkline import starts_of
 from grownj_geo.leaves import Leaves
 from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage
@@ -51,6 +53,9 @@ __all__ = [
 _PLANAR_ERROR = 2e-4
 _EDGE_FT = 1e-6
 _GUARD_FT = 0.1
+_HALF = 0.5
+# Shares within a radius are rounded to this.
+_ROUNDED = 2e-7
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +70,14 @@ class GroundState:
         Feet to its line; infinite beyond the limit.
     unsure
         Whether this has to be looked at with exact geometry.
+    shares
+        The shares of polygons on the ground; None for points, which are in or out.
     """
 
     inside: Flags
     away_ft: Floats
     unsure: Flags
+    shares: Shares | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,6 +163,19 @@ def covered_by(
     limit_ft
         Greater margins come back as this.
     """
+    measured = _of_points if bool(sites.points.all()) else _of_polygons
+    found, unsure = measured(plan, asked, states, sites, limit_ft)
+    rows = np.flatnonzero(unsure)
+    if len(rows):
+        again = measure_coverage(asked.layer, asked.features, some(sites, rows), doubtful=asked.doubtful)
+        merged(found, rows, replace(again, margin_ft=np.clip(again.margin_ft, -limit_ft, limit_ft)))
+    return found, _lacking(asked, states, sites)
+
+
+def _of_points(
+    plan: Plan, asked: CoverageQuestion, states: Sequence[GroundState], sites: SiteTable, limit_ft: float
+) -> tuple[Coverage, Flags]:
+    """Return how much of some points the features cover, and which have to be measured one by one."""
     least, most, computed = (states[g] for g in asked.grounds)
     tolerance = asked.tolerance_ft
     k = len(sites)
@@ -173,20 +194,58 @@ def covered_by(
         elif asked.doubtful.any():
             open_still = high & ~computed.inside
             share[open_still] = margin[open_still] = np.nan
-    found = Coverage(low.astype(np.float64), share, high.astype(np.float64), margin, np.full(k, -1, dtype=np.int64))
-    rows = np.flatnonzero(unsure)
-    if len(rows):
-        again = measure_coverage(asked.layer, asked.features, some(sites, rows), doubtful=asked.doubtful)
-        merged(found, rows, replace(again, margin_ft=np.clip(again.margin_ft, -limit_ft, limit_ft)))
-    return found, _lacking(asked, states, sites)
+    return _coverage(low.astype(np.float64), share, high.astype(np.float64), margin), unsure
+
+
+def _of_polygons(
+    plan: Plan, asked: CoverageQuestion, states: Sequence[GroundState], sites: SiteTable, limit_ft: float
+) -> tuple[Coverage, Flags]:
+    """Return how much of some polygons the features cover, and which have to be measured one by one."""
+    (surely, least), (perhaps, most), (_, computed) = ((states[g], _shares(states[g])) for g in asked.grounds)
+    empty = [plan.grounds[g].empty for g in asked.grounds]
+    area = np.asarray(shapely.area(sites.geometries))
+    unsure = surely.unsure | perhaps.unsure | states[asked.grounds[2]].unsure
+    unsure |= undecided(least.low_least, least.low_most, area, noise=False)
+    unsure |= undecided(most.high_least, most.high_most, area, noise=not asked.exact)
+    low, high = (least.low_least + least.low_most) / 2, (most.high_least + most.high_most) / 2
+    share = computed.share.copy()
+    if empty[2] and not asked.exact:
+        share[:] = np.nan
+        margin = np.where(high > 0, np.nan, _signed(perhaps, limit_ft, empty=empty[1]))
+        return _coverage(low, share, high, margin), unsure
+    unsure |= undecided(share, share, area, noise=True)
+    margin = _signed(states[asked.grounds[2]], limit_ft, empty=empty[2])
+    margin[(share > 0) & (share < 1)] = np.nan
+    if asked.doubtful.any() and not asked.exact:
+        # Whether more is possible than what is computed is plain only where one of them is all or nothing.
+        unsure |= (high > 0) & (share < 1) & (share > 0)
+        open_still = high > share
+        share[open_still] = margin[open_still] = np.nan
+    return _coverage(low, share, high, margin), unsure
+
+
+def _shares(state: GroundState) -> Shares:
+    if state.shares is None:
+        raise AssertionError("polygons without shares")
+    return state.shares
+
+
+def _coverage(low: Floats, share: Floats, high: Floats, margin: Floats) -> Coverage:
+    return Coverage(low, share, high, margin, np.full(len(low), -1, dtype=np.int64))
 
 
 def _lacking(asked: CoverageQuestion, states: Sequence[GroundState], sites: SiteTable) -> Flags:
     if asked.lacking < 0:
         return np.zeros(len(sites), dtype=bool)
     state, tolerance = states[asked.lacking], asked.tolerance_ft
-    found = state.inside | _near(state, tolerance)
-    rows = np.flatnonzero(state.unsure | ((np.abs(state.away_ft - tolerance) < _EDGE_FT) & (tolerance > 0)))
+    if state.shares is None:
+        found = state.inside | _near(state, tolerance)
+        unsure = state.unsure | ((np.abs(state.away_ft - tolerance) < _EDGE_FT) & (tolerance > 0))
+    else:
+        found = state.shares.high_most > 0
+        area = np.asarray(shapely.area(sites.geometries))
+        unsure = state.unsure | undecided(state.shares.high_least, state.shares.high_most, area, noise=True)
+    rows = np.flatnonzero(unsure)
     if len(rows):
         found[rows] = measure_coverage(asked.layer, asked.lacking_features, some(sites, rows)).share_high > 0
     return found
@@ -332,14 +391,32 @@ def shares_of(asked: DistanceQuestion, radius_ft: float, pairs: Pairs, sites: Si
     n = len(sites)
     shares = np.zeros((3, n))
     spread = asked.layer.tolerances_ft[pairs.features]
-    maybe = np.zeros(n, dtype=bool)
+    most = np.zeros((3, n))
+    cut = np.flatnonzero((pairs.near_ft <= radius_ft + spread + _GUARD_FT) & ~sites.points[pairs.sites])
     for row, (chosen, sign) in enumerate(zip(asked.share_sets, (-1.0, 0.0, 1.0), strict=True)):
         member = np.zeros(len(asked.layer), dtype=bool)
         member[chosen] = True
         of = member[pairs.features]
-        shares[row, pairs.sites[of & (pairs.far_ft <= radius_ft + sign * spread)]] = 1.0
-        maybe[pairs.sites[of & (pairs.near_ft <= radius_ft + spread + _GUARD_FT)]] = True
-    rows = np.flatnonzero(maybe & ~shares.all(axis=0) & ~sites.points)
+        radii = radius_ft + sign * spread
+        all_in = pairs.sites[of & (pairs.far_ft <= radii)]
+        shares[row, all_in] = most[row, all_in] = 1.0
+        part = cut[of[cut] & (shares[row, pairs.sites[cut]] < 1) & (pairs.near_ft[cut] <= radii[cut] + _GUARD_FT)]
+        whose = pairs.sites[part]
+        low, high = shares_in_circles(sites.geometries[whose], asked.layer, pairs.features[part], radii[part])
+        np.maximum.at(shares[row], whose, low)
+        if joined:
+            np.add.at(most[row], whose, high)
+        else:
+            np.maximum.at(most[row], whose, high)
+    np.minimum(most, 1.0, out=most)
+    tests = {limit for radius, limit in asked.share_limits if radius == radius_ft}
+    if any(radius == radius_ft for radius, _ in asked.radii):
+        tests |= {0.0, _HALF, 1.0}
+    unsure = np.zeros(n, dtype=bool)
+    for test in tests:
+        unsure |= ((shares - _ROUNDED <= test) & (most + _ROUNDED >= test) & (most > shares)).any(axis=0)
+    shares = (shares + most) / 2
+    rows = np.flatnonzero(unsure)
     if len(rows):
         shares[:, rows] = exact_shares(asked, radius_ft, some(sites, rows), joined=joined)
     return shares

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import shapely
 
+from grownj_geo.bulkarea import Areas
+from grownj_geo.bulkborders import municipalities_of_areas
+from grownj_geo.bulkcut import LEAST_AREA, Shares, near_reach_ft, shares_on_ground
 from grownj_geo.bulkfind import (
     CLASS_SLACK_FT,
+    MUNICIPAL,
     MunicipalLines,
     MunicipalState,
     TreeFinder,
-    line_distances_ft,
+    ground_name,
     part_corners,
     station_reach_ft,
 )
@@ -33,7 +38,7 @@ from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Hashable
 
     from numpy.typing import NDArray
 
@@ -145,7 +150,7 @@ def _of_one_kind(  # noqa: PLR0917 - what it works with, in order
             kept = chosen[owner]
             places, first = xy[kept], starts_of(owner[kept])
         finder = index.finder(plan, places) if which and index else TreeFinder(plan, lines, places, limit_ft)
-        found.append((at, _Observer(plan, these, lines, finder, first, limit_ft).observations()))
+        found.append((at, _Observer(plan, these, lines, finder, (places, first), limit_ft).observations()))
     return found
 
 
@@ -209,13 +214,19 @@ class _Observer:
         sites: SiteTable,
         lines: MunicipalLines | None,
         finder: Finder,
-        starts: Ints,
+        corners: tuple[Floats, Ints],
         limit_ft: float,
     ) -> None:
         self.plan, self.sites, self.lines, self.finder, self.limit_ft = plan, sites, lines, finder, limit_ft
-        self.starts = starts  # where each site's parts begin among the places that the finder knows
+        # A place of each part that the finder knows, and where each site's begin.
+        self.places, self.starts = corners
         self.points = bool(sites.points.all())
-        self.boxes = np.zeros((0, 4)) if self.points else np.asarray(shapely.bounds(sites.geometries))
+        self.areas = Areas(sites.geometries)
+
+    @cached_property
+    def anchors(self) -> Floats:
+        """A corner of each polygon."""
+        return self.places[self.starts]
 
     def observations(self) -> Observations:
         states = [self._ground(number) for number in range(len(self.plan.grounds))]
@@ -236,35 +247,51 @@ class _Observer:
             return state
         tolerance = self.plan.tolerances_ft[number]
         reach = max(tolerance, self.limit_ft) + 1.0
-        away = self._line_distances(f"ground{number}", lambda: self.finder.line_tree(number), reach)
+        away = self.finder.line_distances(ground_name(number), self.areas, reach)
+        inside, unsure = state.inside[self.starts], state.unsure[self.starts]
+        shares = Shares.whole(inside)
         # What a line cuts, or may cut once its tolerance is allowed for, is a question of areas; and so is a site
         # of which one part is in and another is not.
-        unsure = np.logical_or.reduceat(state.unsure, self.starts) | (away <= tolerance + UNSURE_FT)
-        inside = state.inside[self.starts]
-        return GroundState(inside, away, unsure | (inside != np.logical_and.reduceat(state.inside, self.starts)) |
-                           (inside != np.logical_or.reduceat(state.inside, self.starts)))  # fmt: skip
-
-    def _line_distances(self, name: str, tree: Callable[[], shapely.STRtree], reach_ft: float) -> Floats:
-        """Return how far polygons are from a column's lines; infinite beyond the reach."""
-        away = np.full(len(self.sites), np.inf)
-        rows = np.flatnonzero(self.finder.open_boxes(name, self.boxes))
+        cut = (away <= tolerance + UNSURE_FT) | np.logical_or.reduceat(state.unsure, self.starts)
+        cut |= np.logical_and.reduceat(state.inside, self.starts) != np.logical_or.reduceat(state.inside, self.starts)
+        unsure |= cut & (self.areas.sqft < LEAST_AREA)
+        rows = np.flatnonzero(cut & ~unsure)
         if len(rows):
-            away[rows] = line_distances_ft(tree(), self.sites.geometries[rows], reach_ft)
-        return away
+            reach_ft = near_reach_ft(tolerance)
+            near = self.finder.edges_about(ground_name(number), self.areas, rows, reach_ft)
+            edges = self.finder.lines(ground_name(number)).edges
+            found = shares_on_ground(
+                self.areas.take(rows), edges, near, self.anchors[rows], inside[rows], tolerance_ft=tolerance
+            )
+            shares.put(rows, found)
+        return GroundState(shares.share == 1, away, unsure, shares)
 
     def _places(self) -> Places:
         if self.lines is None:
             return places_of(self.plan.atlas, self.sites, None, ())
         state = self.finder.municipal()
         if not self.points:
-            reach = self.lines.accuracy_ft + 1.0
-            near = self._line_distances("municipal", self.finder.municipal_tree, reach)
-            none = np.zeros(0, dtype=np.int64)
-            unsure = np.logical_or.reduceat(state.unsure, self.starts) | (near <= self.lines.accuracy_ft + UNSURE_FT)
-            cover = state.cover[self.starts]
-            unsure |= np.minimum.reduceat(state.cover, self.starts) != np.maximum.reduceat(state.cover, self.starts)
-            state = MunicipalState(cover, none, none, np.zeros(0), unsure)
+            state = self._municipal(state, self.lines)
         return places_of(self.plan.atlas, self.sites, state, self.lines.codes)
+
+    def _municipal(self, state: MunicipalState, lines: MunicipalLines) -> MunicipalState:
+        """Return how the polygons lie to the municipalities, from how their parts' corners do."""
+        none, k = np.zeros(0, dtype=np.int64), len(self.sites)
+        near = self.finder.line_distances(MUNICIPAL, self.areas, lines.accuracy_ft + 1.0)
+        cover, unsure = state.cover[self.starts].copy(), state.unsure[self.starts]
+        divided = near <= lines.accuracy_ft + UNSURE_FT
+        divided |= np.minimum.reduceat(state.cover, self.starts) != np.maximum.reduceat(state.cover, self.starts)
+        divided |= np.logical_or.reduceat(state.unsure, self.starts)
+        unsure |= divided & (self.areas.sqft < LEAST_AREA)
+        rows = np.flatnonzero(divided & ~unsure & (cover >= 0))
+        if not len(rows):
+            return MunicipalState(cover, none, none, np.zeros(0), unsure)
+        found = municipalities_of_areas(self.finder, lines, self.areas, rows, self.anchors[rows], cover[rows])
+        second, shares = np.full(k, -1, dtype=np.int64), np.ones((k, 2))
+        cover[rows], unsure[rows] = found.cover, found.unsure
+        if found.second is not None and found.shares is not None:
+            second[rows], shares[rows] = found.second, found.shares
+        return MunicipalState(cover, rows[found.beside], found.municipalities, found.away_ft, unsure, second, shares)
 
     def _to_points(self, distances: dict[Hashable, Distance], shares: dict[Hashable, Floats]) -> None:
         """Observe the distances to layers of points, each layer's pairs once."""
@@ -295,8 +322,7 @@ class _Observer:
                 continue
             classes = self.finder.distance_class(number)[self.starts]
             if not self.points:
-                across = np.hypot(*(self.boxes[:, 2:] - self.boxes[:, :2]).T) * FT_PER_FTUS
-                classes = np.where(across > CLASS_SLACK_FT, -1, classes)
+                classes = np.where(self.areas.across_ft > CLASS_SLACK_FT, -1, classes)
             # The first of each class stands for all of it.
             first = np.full(int(classes.max(initial=-1)) + 1, len(classes), dtype=np.int64)
             common = np.flatnonzero(classes >= 0)

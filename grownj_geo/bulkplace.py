@@ -162,16 +162,26 @@ def places_of(atlas: Atlas, sites: SiteTable, state: MunicipalState | None, code
     cover, count = state.cover.copy(), np.bincount(state.beside, minlength=n)
     first = np.cumsum(count) - count
     stated = np.array([bool(code) for code in sites.mun_codes], dtype=bool)
+    second = np.full(n, -1, dtype=np.int64) if state.second is None else state.second.copy()
     if stated.any():
         said = np.array([index.get(code, -1) for code in sites.mun_codes], dtype=np.int64)
         by_pin = np.ones(n, dtype=bool) if sites.by_pin is None else np.array(sites.by_pin, dtype=bool)
         named = np.zeros(n, dtype=bool)
         named[state.beside[state.municipalities == said[state.beside]]] = True
-        # A parcel number outranks the lines; a statement chooses where the lines leave room.
-        known = (said >= 0) & (by_pin | named | (said == cover))
+        # A parcel number outranks the lines; a statement chooses where the lines leave room, and not among parts.
+        known = (said >= 0) & (by_pin | ((second < 0) & (named | (said == cover))))
         cover[known] = said[known]
+        second[known] = -1
         count[known & (by_pin | named)] = 0
-    kinds = np.full(n, _NUMBER[PlacementKind.CERTAIN], dtype=np.int8)
+    several = second >= 0
+    kinds = np.where(several, _NUMBER[PlacementKind.SEVERAL], _NUMBER[PlacementKind.CERTAIN]).astype(np.int8)
+    likely = _Runs(np.arange(n) + np.cumsum(several) - several, 1 + several.astype(np.int64))
+    candidates, shares = np.empty(n + int(several.sum()), dtype=np.int64), np.ones(n + int(several.sum()))
+    candidates[likely.first] = cover
+    if state.shares is not None and several.any():
+        at = likely.first[several]
+        candidates[at + 1] = second[several]
+        shares[at], shares[at + 1] = state.shares[several].T
     outside = np.where(sites.points, np.nan, 0.0)
     if stated.any():
         outside[known & (by_pin | named)] = np.nan
@@ -179,9 +189,9 @@ def places_of(atlas: Atlas, sites: SiteTable, state: MunicipalState | None, code
     simple = Places(
         codes,
         kinds,
-        _Runs(np.arange(n), np.ones(n, dtype=np.int64)),
-        cover,
-        np.ones(n),
+        likely,
+        candidates,
+        shares,
         _Runs(first, count),
         state.municipalities,
         state.away_ft,

@@ -167,6 +167,68 @@ def parcels(n: int, *, seed: int = SEED) -> list[shapely.Geometry]:
     return found
 
 
+def cut_lots(n: int, *, seed: int = SEED) -> list[shapely.Geometry]:
+    """Return lots on lines: along one, at a corner of one, with a side of it, across several; slivers and huge ones."""
+    rng = np.random.default_rng(seed)
+    lines = _lines()
+    found: list[shapely.Geometry] = []
+    while len(found) < n:
+        xy = shapely.get_coordinates(lines[int(rng.integers(len(lines)))])
+        i = int(rng.integers(len(xy) - 1))
+        if 0 < np.hypot(*(xy[i + 1] - xy[i])) < WIDE:
+            lot = _spoiled(rng, _on_edge(rng, len(found) % 10, xy[i], xy[i + 1]), len(found) % 10)
+            if lot.is_valid and lot.area > 0:
+                found.append(lot)
+    return found
+
+
+def _on_edge(rng: np.random.Generator, kind: int, start: np.ndarray, end: np.ndarray) -> shapely.Geometry:
+    """Return a lot on an edge, or so far beside it."""
+    along = (end - start) / np.hypot(*(end - start))
+    beside = np.array([-along[1], along[0]]) * float(rng.choice([-1, 1]))
+    step = float(rng.choice([0, 0, 1e-9, 1e-6, 1e-4, 0.01, 1, 30, 48.3, 72, 75.3, 150]))
+    wide, deep = np.exp(rng.normal((4.2, 4.5), 0.8))
+    at = start + (end - start) * rng.uniform() + beside * step
+    if kind == 0:
+        return shapely.Polygon([at, at + along * wide, at + along * wide + beside * deep, at + beside * deep])
+    if kind == 1:
+        return shapely.box(*start, *(start + np.array([wide, deep])))
+    if kind == 2:
+        return shapely.Polygon([start, end, end + beside * deep, start + beside * deep])
+    if kind == 6:
+        return shapely.buffer(shapely.LineString([at, at + along * wide]), 0.5, cap_style="flat")
+    middle = _on_circle(rng) if kind == 3 else shapely.Point(at)
+    lot = shapely.box(middle.x - wide / 2, middle.y - deep / 2, middle.x + wide / 2, middle.y + deep / 2)
+    return shapely.transform(lot, lambda xy: _turned(xy, middle))
+
+
+def _on_circle(rng: np.random.Generator) -> shapely.Point:
+    """Return a place at a radius around a station, with or without its uncertainty, or near that."""
+    stations = load_atlas().layer("transit_stations")
+    assert stations is not None
+    assert stations.lonlat is not None
+    i = int(rng.integers(len(stations)))
+    radius = float(rng.choice([2640, 5280])) + float(rng.choice([-1, 0, 1])) * float(stations.tolerances_ft[i])
+    radius += float(rng.choice([0, 1e-3, 20, -60]))
+    lon, lat, _ = GEOD.fwd(*stations.lonlat[i], rng.uniform(0, 360), radius * 0.3048)
+    return shapely.Point(*(float(v) for v in to_working(lon, lat)))
+
+
+def _spoiled(rng: np.random.Generator, lot: shapely.Geometry, kind: int) -> shapely.Geometry:
+    """Return a lot with a hole, a second part, a corner that turns in, or stretched."""
+    x0, y0, x1, y1 = lot.bounds
+    at = np.array([x0, y0])
+    if kind == 4:
+        return lot.difference(shapely.buffer(lot.centroid, min(x1 - x0, y1 - y0) / 6))
+    if kind == 5:
+        shift = rng.normal(0, 400, 2)
+        return lot.union(shapely.transform(lot, lambda xy: xy + shift))
+    if kind == 7:
+        by = np.array([rng.choice([0.02, 8.0, 30.0]), rng.choice([0.1, 1.0, 8.0])])
+        return shapely.transform(lot, lambda xy: at + (xy - at) * by)
+    return lot.union(shapely.box(*lot.centroid.coords[0], x1 + 50, y1 + 20)) if kind == 8 else lot
+
+
 def _turned(xy: np.ndarray, at: shapely.Point) -> np.ndarray:
     """Return coordinates turned by a quarter of a right angle."""
     angle = np.pi / 8

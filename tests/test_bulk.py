@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from grownj_geo.atlas import Atlas
 from grownj_geo.bulk import bulk_leaves, evaluate_many
-from grownj_geo.bulkline import edges_of, line_tree, nearest_edges
+from grownj_geo.bulkline import Lines, edges_of, nearest_edges
 from grownj_geo.determine import Engine
 from grownj_geo.errors import RulebookError
 from grownj_geo.evaluate import Evaluation
+from grownj_geo.logic import Cause
 from grownj_geo.observe import SiteTable
 from grownj_geo.rulebook import load_rulebook
 
@@ -64,11 +65,25 @@ def test_polygons_are_what_each_is_alone(reading: str) -> None:
     assert world.differences(engine, sites, evaluate_many(engine, sites)) == []
 
 
+@pytest.mark.parametrize("reading", READINGS)
+def test_lots_that_lines_cut_are_what_each_is_alone(reading: str) -> None:
+    engine = world.engine(A3=reading)
+    sites = world.table(world.cut_lots(50))
+    found = evaluate_many(engine, sites)
+    assert world.differences(engine, sites, found) == []
+    assert reading != "undetermined" or (found.causes & int(Cause.PARTIAL)).any()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("reading", READINGS)
-@pytest.mark.parametrize("kind", ["random", "hard", "parcels"])
+@pytest.mark.parametrize("kind", ["random", "hard", "parcels", "cut"])
 def test_many_are_what_each_is_alone(reading: str, kind: str) -> None:
-    makes = {"random": world.random_points, "hard": world.hard_points, "parcels": world.parcels}
+    makes = {
+        "random": world.random_points,
+        "hard": world.hard_points,
+        "parcels": world.parcels,
+        "cut": world.cut_lots,
+    }
     engine = world.engine(A3=reading)
     sites = world.table(makes[kind](250, seed=5))
     assert world.differences(engine, sites, evaluate_many(engine, sites)) == []
@@ -265,7 +280,7 @@ def test_edges_tell_sides_and_distances_as_geometry_does(shape: shapely.Geometry
     inside = shapely.intersects(shape, points)
     assert (found.unsure | (found.inside == inside)).all()
     assert corners or found.unsure.mean() < 0.05
-    tree = line_tree(edges)
+    tree = Lines.of(edges).tree
     _, distance = tree.query_nearest(points, return_distance=True, all_matches=False)
     assert np.abs(distance - found.distance).max() < 1e-7
 

@@ -60,6 +60,14 @@ def test_each_site_is_what_it_is_alone(index: CellIndex) -> None:
     assert world.differences(engine, sites, evaluate_many(engine, sites, index=index)) == []
 
 
+def test_thousands_of_lots_that_lines_cut_are_what_each_is_alone(index: CellIndex) -> None:
+    engine = world.engine()
+    sites = world.table(world.cut_lots(5_000, seed=12))
+    found = evaluate_many(engine, sites, index=index)
+    assert world.differences(engine, sites, found) == []
+    _same(evaluate_many(engine, sites), found)
+
+
 def test_sites_of_all_sorts_and_stated_facts(index: CellIndex) -> None:
     engine, sites = world.engine(), _mixed()
     facts = {"federally_owned_at_approval": [(None, True, False)[i % 3] for i in range(len(sites))]}
