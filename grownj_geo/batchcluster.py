@@ -99,6 +99,11 @@ def _distributed() -> Any:  # noqa: ANN401 - half of it has types
         ) from error
 
 
+def _lost() -> type[Exception]:
+    lost: type[Exception] = importlib.import_module("distributed.comm").CommClosedError
+    return lost
+
+
 def _answered(
     client: Any,  # noqa: ANN401 - distributed has no types
     work: Work,
@@ -122,7 +127,7 @@ def _answered(
             f"A block of rows ended several workers one after another ({error}); perhaps their memory is too small. "
             "What was written whole is kept: go on with --resume.",
         ) from error
-    except (distributed.CancelledError, distributed.CommClosedError, TimeoutError) as error:
+    except (distributed.CancelledError, _lost(), TimeoutError) as error:
         raise LayerFault(
             "cluster_lost",
             f"The connection to the Dask scheduler broke ({error}). What was written whole is kept: go on with "
