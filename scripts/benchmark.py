@@ -30,7 +30,7 @@ from benchmark_batch import measure_batch, measure_parcel_file
 from benchmark_cells import measure_cells
 from benchmark_layers import measure_loading
 from benchmark_plot import draw_costs
-from benchmark_process import command, one_process
+from benchmark_process import command, one_process, processor_seconds
 from benchmark_scale import measure_by_layers
 from benchmark_sites import SEED, TRACTS, new_jersey
 from benchmark_targets import print_targets, table_of_targets
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from grownj_geo.layer import Layer
 
 SITE = "40.7344,-74.1641"
+_IDLE = 0.5
 CITIES = ("0102", "0408", "0714", "0905", "0906", "1111", "1607", "1608")
 
 
@@ -404,16 +405,22 @@ def main(arguments: list[str] | None = None) -> int:
         "measured": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         "options": asdict(options),
+        "load_before": os.getloadavg()[0],
     }
     _show("Versions", figures["versions"])
     for name, title, measure in _parts(atlas, options):
-        begun = time.perf_counter()
-        figures[name] = measure() | {"took_s": time.perf_counter() - begun}
+        begun, used = time.perf_counter(), processor_seconds()
+        found = measure()
+        took = {"took_s": time.perf_counter() - begun, "took_processor_s": processor_seconds() - used}
+        figures[name] = found | took
         _show(title, figures[name])
     figures["took_s"] = time.perf_counter() - started
+    figures["load_after"] = os.getloadavg()[0]
     figures["targets"] = table_of_targets(figures)
     print_targets(figures["targets"])
     print(f"\nAll of it took {figures['took_s']:,.0f} s.")
+    if figures["load_before"] > _IDLE:
+        print(f"The machine had other work (load {figures['load_before']:.1f} before): seconds are too many.")
     if given.json is not None:
         given.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
         if options.layer_points:

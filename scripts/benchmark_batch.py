@@ -112,6 +112,7 @@ def _run(folder: Path, source: Path, *words: str) -> dict[str, Any]:
     used = process_tree([*command(), "batch", str(source), "-o", str(out), *words], log=folder / "log")
     return {
         "seconds": used.seconds,
+        "processor_s": used.processor_s,
         "peak_mb": used.resident_mb,
         "peak_shared_once_mb": used.proportional_mb,
         "processes": used.processes,

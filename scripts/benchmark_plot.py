@@ -79,8 +79,12 @@ def _joins(axes: Axes, cells: dict[str, Any]) -> None:
         *((_SHOWN[name], 1e6 * join[f"{name}_s"] / join[f"{name}_points"]) for name in there),
     ]
     names, each = zip(*rows[::-1], strict=True)
-    bars = axes.barh(names, each, color=[_OURS if name == "this package" else _THEIRS for name in names])
-    axes.bar_label(bars, labels=[f"{value:.3g}" for value in each], padding=3, fontsize=8)
+    colors = [_OURS if name == "this package" else _THEIRS for name in names]
+    # Dots: on a logarithmic axis the length of a bar would say nothing.
+    axes.hlines(names, min(each) / 2, each, colors="#e4e4e4", zorder=1)
+    axes.scatter(each, names, c=colors, s=45, zorder=2)
+    for name, value in zip(names, each, strict=True):
+        axes.annotate(f"{value:.3g}", (value, name), xytext=(7, 0), textcoords="offset points", va="center", fontsize=8)
     axes.set_xscale("log")
-    axes.margins(x=0.15)
+    axes.set_xlim(min(each) / 2, max(each) * 5)
     axes.set(title="Municipality of a point", xlabel="microseconds a point (for 1 M points: seconds)")

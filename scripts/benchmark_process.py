@@ -17,7 +17,7 @@ import psutil
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Usage", "command", "one_process", "peak_of", "process_tree", "timed"]
+__all__ = ["Usage", "command", "one_process", "peak_of", "process_tree", "processor_seconds", "timed"]
 
 _MEGA = 1e6
 _EVERY_S = 0.1
@@ -43,6 +43,8 @@ class Usage:
     ----------
     seconds
         From start to end.
+    processor_s
+        Of processors, all together: what a machine that has other things to do does not change.
     resident_mb
         Peak of the sum of what each holds; what several share is counted for each.
     proportional_mb
@@ -52,6 +54,7 @@ class Usage:
     """
 
     seconds: float
+    processor_s: float
     resident_mb: float
     proportional_mb: float
     processes: int
@@ -73,6 +76,12 @@ def timed(work: Callable[[], Any], *, times: int = 1) -> tuple[float, Any]:
     return best, found
 
 
+def processor_seconds() -> float:
+    """Return the seconds of processors that this process has had, and all that it started and that have ended."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
 def one_process(words: list[str], environment: dict[str, str] | None = None) -> tuple[float, float]:
     """Return seconds and peak megabytes of one process and nothing else."""
     done = subprocess.run(  # noqa: S603
@@ -90,6 +99,7 @@ def one_process(words: list[str], environment: dict[str, str] | None = None) -> 
 
 def process_tree(words: list[str], environment: dict[str, str] | None = None, *, log: Path) -> Usage:
     """Return what a command and all processes that it starts take; what it prints goes to a file."""
+    before = processor_seconds()
     with log.open("wb") as file:
         start = time.perf_counter()
         process = psutil.Popen(words, stdout=file, stderr=file, env={**os.environ, **(environment or {})})
@@ -105,7 +115,7 @@ def process_tree(words: list[str], environment: dict[str, str] | None = None, *,
     if process.returncode:
         told = log.read_text(encoding="utf-8", errors="replace")[-2_000:]
         raise SystemExit(f"{' '.join(words)} ended with exit code {process.returncode}; expected 0. It said: {told}")
-    return Usage(seconds, resident / _MEGA, proportional / _MEGA, most)
+    return Usage(seconds, processor_seconds() - before, resident / _MEGA, proportional / _MEGA, most)
 
 
 def _members(process: psutil.Process) -> list[psutil.Process]:
