@@ -144,7 +144,7 @@ th, td {{ border: 1px solid #bbb; padding: .35rem .6rem; text-align: left; verti
 thead th {{ background: #eee; }}
 tbody th {{ position: sticky; left: 0; background: #f6f6f6; }}
 .yes {{ background: #d6ecd2; }} .no {{ background: #f3f3f3; }} .undetermined {{ background: #fdeec2; }}
-.small {{ font-size: .85rem; color: #444; }}
+.small {{ font-size: .85rem; color: #444; font-weight: normal; }} caption {{ text-align: left; }}
 @media print {{ body {{ margin: 0; font-size: 10px; }} tbody th {{ position: static; }} }}
 @media print {{ .scroll {{ overflow: visible; }} }}
 </style></head><body>

@@ -195,7 +195,7 @@ class Finder:
         least = found.low_ft if every is None else min(found.low_ft, every.low_ft)
         low, value, high = (v - wanted.radius_ft for v in (least, found.value_ft, found.high_ft))
         name = feature_named(layer, found.feature) or asked_words(wanted.where, layer.manifest.title, run.bound)
-        to = f"the {feet(wanted.radius_ft)} radius around {name}" if wanted.radius_ft else name
+        to = f"the radius of {feet(wanted.radius_ft)} around {name}" if wanted.radius_ft else name
         return self._made(
             run,
             site,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 __all__ = ["recheck_rows", "render_rechecks", "render_watched", "watch_rows"]
 
 _MAIN = frozenset({"outcome", "leans", "floor", "ceiling", "municipality"})
-_MOST_NAMED = 3
 
 
 def render_rechecks(done: Sequence[Recheck], refused: Sequence[Refused], console: Console, *, every: bool) -> None:
@@ -36,15 +36,19 @@ def render_rechecks(done: Sequence[Recheck], refused: Sequence[Refused], console
         title = f"{one.typed} ({one.source})" if one.typed != one.source else one.source
         console.print(Text(plain(f"{title}: {'the same' if one.same else 'CHANGED'}, as of {day}"), "bold"))
         if not one.sealed:
-            console.print(Text("  not sealed (made without --save): whether it was altered cannot be seen"))
+            _put(console, 2, "not sealed (made without --save): whether it was altered cannot be seen")
         for change in one.inputs:
-            console.print(Text(plain(f"  other now: {change.words}")))
+            _put(console, 2, f"other now: {change.words}")
         _differences(one.differences, console)
     changed = sum(not one.same for one in done)
     parts = [f"{changed:,} changed", f"{len(done) - changed:,} the same"]
     if refused:
         parts.append(f"{len(refused):,} refused")
     console.print(Text(f"{len(done) + len(refused):,} records: {', '.join(parts)}."))
+
+
+def _put(console: Console, indent: int, words: str) -> None:
+    console.print(Padding(Text(plain(words)), (0, 0, 0, indent)))
 
 
 def _differences(differences: Sequence[Difference], console: Console) -> None:
@@ -55,8 +59,8 @@ def _differences(differences: Sequence[Difference], console: Console) -> None:
     for why, group in by_why.items():
         for one in group:
             was, now = value_words(one.field, one.was), value_words(one.field, one.now)
-            console.print(Text(plain(f"  {_figure(one.label, one.field)}: {was} -> {now}")))
-        console.print(Text(plain(f"    because: {why}")))
+            _put(console, 2, f"{_figure(one.label, one.field)}: {was} -> {now}")
+        _put(console, 4, f"because: {why}")
 
 
 def _figure(label: str, name: str) -> str:
@@ -85,15 +89,15 @@ def recheck_rows(done: Sequence[Recheck], refused: Sequence[Refused]) -> Iterato
 def render_watched(found: Sequence[Watched], refused: Sequence[Refused], console: Console) -> None:
     """Print the sites with their last answers and next days, then what changes on each day."""
     table = Table(header_style="bold", expand=False)
-    for name in ("Site", "As of", "Base amount", "In", "Undetermined", "Next change"):
+    for name in ("Site", "As of", "Base amount", "In", "Open", "Next change"):
         table.add_column(name, overflow="fold")
     for one in found:
         table.add_row(
             Text(plain(one.name)),
             Text(f"{one.as_of}{_holds(one)}"),
             Text(_bounds(one)),
-            Text(plain(_few(one.yes))),
-            Text(plain(_few(one.undetermined))),
+            Text(f"{len(one.yes)} areas"),
+            Text(f"{len(one.undetermined)} areas"),
             Text(str(one.next_day) if one.next_day else f"none known to {one.last_day}"),
         )
     console.print(table)
@@ -109,14 +113,14 @@ def render_watched(found: Sequence[Watched], refused: Sequence[Refused], console
 
 
 def _coming(coming: Upcoming, console: Console) -> None:
-    console.print(Text(f"  {coming.day}"))
+    _put(console, 2, str(coming.day))
     main = [turn for turn in coming.turns if turn.field in _MAIN]
     for turn in main:
-        console.print(Text(plain(f"    {_figure(turn.label, turn.field)}: {_turned(turn)}")))
+        _put(console, 4, f"{_figure(turn.label, turn.field)}: {_turned(turn)}")
     rest = len(coming.turns) - len(main)
     if rest:
-        console.print(Text(f"    {rest} margins, causes or assumptions" + (" too" if main else "; no answer changes")))
-    console.print(Text(plain(f"    because: {'; '.join(coming.because)}")))
+        _put(console, 4, f"{rest} margins, causes or assumptions" + (" too" if main else "; no answer changes"))
+    _put(console, 4, f"because: {'; '.join(coming.because)}")
 
 
 def _turned(turn: Turn) -> str:
@@ -130,11 +134,6 @@ def _holds(one: Watched) -> str:
 def _bounds(one: Watched) -> str:
     low, high = ("none" if v is None else f"${v:,}" for v in (one.floor, one.ceiling))
     return low if low == high else f"{low} to {high}"
-
-
-def _few(labels: Sequence[str]) -> str:
-    more = f" and {len(labels) - _MOST_NAMED} more" if len(labels) > _MOST_NAMED else ""
-    return "; ".join(labels[:_MOST_NAMED]) + more or "none"
 
 
 def watch_rows(found: Sequence[Watched], refused: Sequence[Refused]) -> Iterator[list[object]]:

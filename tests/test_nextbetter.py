@@ -198,7 +198,7 @@ def test_beyond_a_sharp_corner_the_way_does_not_lead_out_again() -> None:
 def test_the_sentence_names_feet_radius_station_and_area() -> None:
     engine = engine_of(book((2, WITHIN)), stations([station(0, 0, name="Penn", station_id="p")]))
     found = next_better(engine, at(0.0, 3880.0))
-    assert found.words.startswith("$2 (l2): 1,240 ft to the 0.50 miles radius around Penn (line_2)")
+    assert found.words.startswith("$2 (l2): 1,240 ft to the radius of 0.50 miles around Penn (line_2)")
     assert found.floor == 1
 
 
@@ -207,7 +207,7 @@ def test_inside_as_computed_and_not_surely() -> None:
     where = at(0.0, 2600.0)
     assert engine.determine(where).tier.ceiling == 2  # type: ignore[union-attr]
     found = next_better(engine, where)
-    assert "inside the 0.50 miles radius around Penn by 40 ft as computed, surely 124 ft nearer" in found.words
+    assert "inside the radius of 0.50 miles around Penn by 40 ft as computed, surely 124 ft nearer" in found.words
     assert reaches(engine, found, 2)
 
 

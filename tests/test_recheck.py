@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import shapely
 from drawn import NEWARK, around, draw, drawn_book, drawn_category, site
+from kept_world import AIRPORT, ATLANTIC_CITY, add, record
 
 from grownj_geo.atlas import load_atlas
 from grownj_geo.determine import Engine
-from grownj_geo.edition import Origin
 from grownj_geo.engines import Engines
 from grownj_geo.errors import RecordError, SiteError
-from grownj_geo.features import LoadReport
-from grownj_geo.kept import Kept, keep, read_records, sealed_text
+from grownj_geo.kept import Kept, read_records
 from grownj_geo.lawdates import law_dates
 from grownj_geo.recheck import Asked, Rechecker
 from grownj_geo.rerun import answers_of, changed_items
@@ -31,10 +30,6 @@ if TYPE_CHECKING:
     from grownj_geo.layer import Layer
     from grownj_geo.recheck import Recheck
 
-ATLANTIC_CITY = (-74.4350, 39.3600)
-AIRPORT = (-74.5772, 39.4576)
-ORIGIN = Origin(how="import", source="drawn.gpkg", retrieved_at=datetime(2026, 11, 30, 12, tzinfo=UTC))
-
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:
@@ -45,33 +40,6 @@ def planning(detail: str, *, half: float = 5000.0, accuracy_ft: float = 0.0, **s
     """Return a drawn edition of the planning areas around Newark."""
     shape = around(NEWARK, half)
     return draw("planning_areas", [(shape, {"SPDETAIL": detail})], accuracy_ft=accuracy_ft, least_features=1, **stated)
-
-
-def add(store: Store, layer: Layer) -> str:
-    report = LoadReport(
-        layer=layer.id, source="drawn.gpkg", read=len(layer), kept=len(layer), crs="EPSG:3424", fields={},
-        unknown_values={}, changes=(),
-    )  # fmt: skip
-    return store.add(layer, origin=ORIGIN, report=report).name
-
-
-def record(
-    folder: Path,
-    store: Store,
-    where: Site,
-    *,
-    as_of: str = "2017-04-17",
-    book: Rulebook | None = None,
-    readings: dict[str, str] | None = None,
-    editions: tuple[str, ...] = (),
-) -> Kept:
-    """Determine a site, keep the record, and take it back."""
-    engine = Engine(load_atlas(as_of=as_of, store=store, editions=editions), book or load_rulebook(), readings or {})
-    path = folder / "record.json"
-    keep(path, sealed_text(engine.determine(where), engine, where, editions=editions), replace=True)
-    (kept,) = read_records([path])
-    assert isinstance(kept, Kept)
-    return kept
 
 
 def again(kept: Kept, store: Store, **asked: Any) -> Recheck:

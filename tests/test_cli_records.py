@@ -1,0 +1,273 @@
+"""`check --save`, `recheck`, `watch`, `compare`: exit codes, refusals by name, and what lands where."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from kept_world import add
+from test_cli import run
+
+from grownj_geo.compare import Comparison
+from grownj_geo.kept import Kept, read_records
+from grownj_geo.recheck import Recheck
+from grownj_geo.store import Store
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NEWARK, ATLANTIC_CITY = "40.7344,-74.1641", "39.36,-74.435"
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """Give the commands a store of their own."""
+    monkeypatch.setenv("GROWNJ_HOME", str(tmp_path / "home"))
+    return Store(tmp_path / "home")
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    folder = tmp_path / "records"
+    folder.mkdir()
+    done = run("check", ATLANTIC_CITY, "--as-of", "2014-10-01", "--save", str(folder / "ac.json"))
+    assert done.exit_code == 0, done.stderr
+    return folder
+
+
+def results(done: Any) -> dict[str, Any]:
+    return dict(json.loads(done.stdout))
+
+
+# -- check --save -------------------------------------------------------------------------------------
+
+
+def test_check_keeps_a_sealed_record_and_prints_as_before(saved: Path) -> None:
+    (kept,) = read_records([saved / "ac.json"])
+    assert isinstance(kept, Kept)
+    assert kept.sealed
+    plain = run("check", ATLANTIC_CITY, "--as-of", "2014-10-01", "--json")
+    assert json.loads(plain.stdout) == kept.determination.model_dump(mode="json")
+
+
+def test_a_kept_record_is_not_overwritten_unasked(saved: Path) -> None:
+    path = saved / "ac.json"
+    before = path.read_bytes()
+    done = run("check", NEWARK, "--save", str(path))
+    assert done.exit_code == 2
+    assert "never overwritten unasked" in done.stderr
+    assert done.stdout == ""
+    assert path.read_bytes() == before
+    assert run("check", NEWARK, "--save", str(path), "--replace").exit_code == 0
+    assert path.read_bytes() != before
+
+
+def test_several_rulebooks_and_a_folder_are_refused_for_saving(saved: Path) -> None:
+    many = run(
+        "check", NEWARK, "--rulebook", "grow-nj", "--rulebook", "urban-transit-hub", "--save", str(saved / "x.json")
+    )
+    assert (many.exit_code, (saved / "x.json").exists()) == (2, False)
+    assert "one record" in many.stderr
+    folder = run("check", NEWARK, "--save", str(saved))
+    assert folder.exit_code == 2
+    assert "--save" in folder.stderr
+
+
+def test_check_says_the_next_better_line() -> None:
+    done = run("check", "40.567092,-74.320347", "--width", "200")
+    assert (
+        "Next better   $5,000 (urban transit hub municipality or growth zone): 6.62 miles to New Brunswick"
+        in done.stdout
+    )
+    assert "Next better" not in run("check", NEWARK, "--rulebook", "urban-transit-hub").stdout
+
+
+# -- recheck ------------------------------------------------------------------------------------------
+
+
+def test_the_same_is_0_and_a_change_is_5(saved: Path) -> None:
+    same = run("recheck", str(saved))
+    assert (same.exit_code, same.stdout) == (0, "1 records: 0 changed, 1 the same.\n")
+    changed = run("recheck", str(saved), "--as-of", "2014-11-01", "--width", "200")
+    assert changed.exit_code == 5
+    assert "Garden State Growth Zone, answer: no -> yes" in changed.stdout
+    assert "Base amount, at least: $4,000 -> $5,000" in changed.stdout
+    assert "P.L.2014 c.63" in changed.stdout
+
+
+def test_an_altered_record_is_refused_by_name_and_the_others_go_on(saved: Path) -> None:
+    text = (saved / "ac.json").read_text(encoding="utf-8")
+    (saved / "bad.json").write_text(text.replace('"floor": 4000', '"floor": 5000'), encoding="utf-8")
+    (saved / "cut.json").write_text(text[:999], encoding="utf-8")
+    before = {path: path.read_bytes() for path in saved.iterdir()}
+    done = run("recheck", str(saved), "--json")
+    assert done.exit_code == 2
+    found = results(done)
+    assert [one["source"].rpartition("/")[2] for one in found["records"]] == ["ac.json"]
+    assert [one["source"].rpartition("/")[2] for one in found["refused"]] == ["bad.json", "cut.json"]
+    assert "bad.json was altered after it was kept" in done.stderr
+    assert "cut.json is damaged" in done.stderr
+    assert {path: path.read_bytes() for path in saved.iterdir()} == before
+
+
+def test_layers_that_changed_are_named_and_a_damaged_one_is_4(saved: Path, home: Store) -> None:
+    from drawn import around, draw  # noqa: PLC0415 - only here
+
+    shape = around((-74.435, 39.36), 500.0)
+    name = add(home, draw("planning_areas", [(shape, {"SPDETAIL": "METROPOLITAN"})], least_features=1))
+    (found,) = results(run("recheck", str(saved), "--json"))["records"]
+    assert [one["id"] for one in found["inputs"]] == ["layer:planning_areas"]
+    (home.find(name).folder / "layer.parquet").write_bytes(b"no longer")
+    damaged = run("recheck", str(saved))
+    assert damaged.exit_code == 4
+    assert "Incomplete" in damaged.stderr
+
+
+def test_the_table_has_a_row_for_each_difference(saved: Path, tmp_path: Path) -> None:
+    (saved / "bad.json").write_text("{}", encoding="utf-8")
+    out = tmp_path / "out.csv"
+    assert run("recheck", str(saved), "--as-of", "2014-11-01", "-o", str(out)).exit_code == 2
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["status"] for row in rows} == {"changed", "refused"}
+    (floor,) = [row for row in rows if (row["item"], row["figure"]) == ("tier", "floor")]
+    assert (floor["was"], floor["now"], floor["because"], floor["how"]) == ("4000", "5000", "as_of", "alone")
+    as_json = tmp_path / "out.json"
+    run("recheck", str(saved), "--as-of", "2014-11-01", "-o", str(as_json))
+    (one,) = json.loads(as_json.read_text(encoding="utf-8"))["records"]
+    assert one.pop("same") is False
+    assert len(Recheck.model_validate(one).differences) == sum(row["status"] == "changed" for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "grownj recheck saved.json"),
+        (["--as-of", "2014-13-01"], "no such day"),
+        (["--reading", "A999=x"], "no reading 'A999'"),
+        (["--edition", "planning_areas@1999"], "There is no edition"),
+        (["--fact", "nonsense=1"], "no fact 'nonsense'"),
+        (["-o", "out.txt"], "expected .csv or .json"),
+    ],
+)
+def test_options_that_cannot_be_read_are_refused_before_any_record(
+    saved: Path, arguments: list[str], words: str
+) -> None:
+    done = run("recheck", *([str(saved)] if arguments else []), *arguments)
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_record_is_never_written_over(saved: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other.json"
+    other.write_bytes((saved / "ac.json").read_bytes())
+    for target in (saved / "ac.json", other):
+        before = target.read_bytes()
+        done = run("recheck", str(saved), "-o", str(target))
+        assert done.exit_code == 2
+        assert "Nothing was overwritten" in done.stderr
+        assert target.read_bytes() == before
+
+
+def test_a_day_that_the_rulebook_does_not_cover_refuses_each_record(saved: Path) -> None:
+    done = run("recheck", str(saved), "--as-of", "2020-01-01")
+    assert done.exit_code == 2
+    assert "ac.json: The as-of date 2020-01-01 is outside" in done.stderr
+
+
+# -- watch --------------------------------------------------------------------------------------------
+
+
+def test_watch_lists_last_answers_and_next_days(saved: Path) -> None:
+    done = run("watch", str(saved), "--width", "160")
+    assert done.exit_code == 0
+    assert "2014-10-16" in done.stdout
+    assert "Growth zone with a Tourism District, answer: undetermined -> yes" in done.stdout
+    assert "The rulebook grow-nj ends on 2019-07-01" in done.stdout
+
+
+def test_watch_a_table_as_json_and_as_a_table(saved: Path, tmp_path: Path) -> None:
+    table, out = tmp_path / "sites.csv", tmp_path / "watch.csv"
+    table.write_text("name,lon,lat\n=Airport,-74.5772,39.4576\nfar,-75,10\n", encoding="utf-8")
+    done = run("watch", str(saved), str(table), "--json", "-o", str(out))
+    assert done.exit_code == 2
+    assert "Row 3" in done.stderr
+    assert [(one["name"], one["next_day"], one["holds"]) for one in results(done)["sites"]] == [
+        (ATLANTIC_CITY, "2014-10-16", True),
+        ("=Airport", "2018-10-03", None),
+    ]
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert {row["site"] for row in rows} == {ATLANTIC_CITY, "'=Airport", ""}
+    assert ("2018-10-04", "tier", "floor", "500", "5000") in {
+        (row["day"], row["item"], row["figure"], row["was"], row["now"]) for row in rows
+    }
+
+
+def test_watch_until_a_day(saved: Path) -> None:
+    (one,) = results(run("watch", str(saved), "--until", "2014-10-20", "--json"))["sites"]
+    assert [coming["day"] for coming in one["upcoming"]] == ["2014-10-16"]
+
+
+# -- compare ------------------------------------------------------------------------------------------
+
+
+def test_compare_typed_sites_records_and_tables(saved: Path, tmp_path: Path) -> None:
+    done = run("compare", NEWARK, str(saved / "ac.json"), "--width", "120")
+    assert done.exit_code == 0, done.stderr
+    assert "As of 2014-10-01" in done.stdout
+    assert "Newark City" in done.stdout
+    found = Comparison.model_validate_json(run("compare", NEWARK, ATLANTIC_CITY, "--json").stdout)
+    assert [site.floor for site in found.sites] == [5000, 5000]
+    assert str(found.as_of) == "2017-04-17"
+    for ending, words in (
+        (".csv", "Newark City"),
+        (".html", "<td>Newark City</td>"),
+        (".json", '"place": "Newark City"'),
+    ):
+        out = tmp_path / f"out{ending}"
+        assert run("compare", NEWARK, ATLANTIC_CITY, "-o", str(out)).exit_code == 0
+        assert words in out.read_text(encoding="utf-8")
+
+
+def test_records_of_several_days_want_one(saved: Path) -> None:
+    run("check", NEWARK, "--save", str(saved / "n.json"))
+    done = run("compare", str(saved))
+    assert done.exit_code == 2
+    assert "of several days: 2014-10-01, 2017-04-17" in done.stderr
+    one_day = run("compare", str(saved), "--as-of", "2018-11-01")
+    assert one_day.exit_code == 0
+    assert "was answered otherwise" in one_day.stdout.replace("\n", " ")
+
+
+def test_a_site_that_cannot_be_read_is_named_and_the_others_are_compared() -> None:
+    done = run("compare", NEWARK, "somewhere", "40.70,-74.02")
+    assert done.exit_code == 2
+    assert "'somewhere'" in done.stderr
+    assert "lies outside New Jersey" in done.stderr
+    assert "Newark City" in done.stdout
+    none = run("compare", "somewhere")
+    assert (none.exit_code, none.stdout) == (2, "")
+
+
+def test_a_fact_is_stated_of_every_site() -> None:
+    done = run("compare", NEWARK, ATLANTIC_CITY, "--fact", "structure_exists=yes", "--json")
+    assert [site["facts"] for site in results(done)["sites"]] == [{"structure_exists": True}] * 2
+
+
+def test_more_sites_than_a_person_compares_are_refused(tmp_path: Path) -> None:
+    table = tmp_path / "many.csv"
+    table.write_text("lon,lat\n" + "-74.1641,40.7344\n" * 61, encoding="utf-8")
+    done = run("compare", str(table))
+    assert done.exit_code == 2
+    assert "more than 60 sites" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["recheck", "watch", "compare"])
+def test_help_tells_the_exit_codes(command: str) -> None:
+    done = run(command, "--help")
+    assert done.exit_code == 0
+    assert "Exit codes" in done.stdout

@@ -1,0 +1,182 @@
+"""Watching sites: the days are those of rules, lists, layers and facts, and on each something does change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from drawn import NEWARK, around, draw, drawn_book, drawn_category, stations
+from kept_world import AIRPORT, ATLANTIC_CITY, add, record
+
+from grownj_geo.atlas import Atlas
+from grownj_geo.binding import bind
+from grownj_geo.candidates import Candidate
+from grownj_geo.engines import Engines
+from grownj_geo.errors import SiteError
+from grownj_geo.kept import Kept
+from grownj_geo.lawdates import fact_dates, law_dates, reach_of
+from grownj_geo.readings import resolve_readings
+from grownj_geo.rulebook import Rulebook, load_rulebook
+from grownj_geo.site import Site
+from grownj_geo.store import Store
+from grownj_geo.watch import Watched, Watcher
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return Store(tmp_path / "home")
+
+
+def seen(
+    place: tuple[float, float], as_of: date, store: Store, *, facts: dict[str, Any] | None = None, **more: Any
+) -> Watched:
+    where = replace(Site.from_lonlat(*place), facts=facts or {})
+    watcher = Watcher(as_of=as_of, engines=Engines(store), **more)
+    return watcher.watch(Candidate("here", "", where))
+
+
+def turns(found: Watched, item: str, name: str = "outcome") -> list[tuple[str, Any, Any]]:
+    return [(str(c.day), t.was, t.now) for c in found.upcoming for t in c.turns if (t.item, t.field) == (item, name)]
+
+
+# -- days of the shipped law --------------------------------------------------------------------------
+
+
+def test_the_growth_zone_of_2014_begins_in_a_span_and_ends_in_2019(store: Store) -> None:
+    found = seen(ATLANTIC_CITY, date(2014, 1, 1), store)
+    assert turns(found, "garden_state_growth_zone") == [
+        ("2014-10-16", "no", "undetermined"),
+        ("2014-10-24", "undetermined", "yes"),
+        ("2019-07-01", "yes", "no"),
+    ]
+    assert turns(found, "tier", "floor") == [("2014-10-24", 4000, 5000), ("2019-07-01", 5000, 4000)]
+    assert found.next_day == date(2014, 10, 16)
+    assert "P.L.2014 c.63" in found.upcoming[0].because[0]
+    assert found.last_day == load_rulebook().last_day
+
+
+def test_the_airport_zone_of_2018(store: Store) -> None:
+    found = seen(AIRPORT, date(2018, 1, 2), store)
+    assert turns(found, "garden_state_growth_zone") == [
+        ("2018-10-03", "no", "undetermined"),
+        ("2018-10-04", "undetermined", "yes"),
+        ("2019-07-01", "yes", "no"),
+    ]
+
+
+def test_only_days_in_the_span_asked_for_are_looked_at(store: Store) -> None:
+    found = seen(ATLANTIC_CITY, date(2014, 11, 1), store, until=date(2019, 6, 30))
+    assert turns(found, "garden_state_growth_zone") == []
+    assert all(date(2014, 11, 1) < coming.day <= date(2019, 6, 30) for coming in found.upcoming)
+    late = seen(ATLANTIC_CITY, date(2019, 7, 1), store)
+    assert (late.upcoming, late.next_day) == ((), None)
+
+
+# -- days of lists, layers, editions and facts --------------------------------------------------------
+
+NEAR = {"within": {"layer": "transit_stations", "radius": "reach"}}
+REACH = {"reach": {"unit": "mile", "value": 0.5}}
+
+
+def dated_book(rule: Any, **more: Any) -> Rulebook:
+    return drawn_book(rule, parameters=REACH, **more)
+
+
+def test_a_station_that_opens_and_one_that_closes() -> None:
+    layer = stations([(*NEWARK, {"opened": "2016-05-15", "closed": "2018-02-01", "name": "Drawn"})])
+    atlas = Atlas(layers=[layer])
+    bound = bind(dated_book(NEAR), as_of=atlas.as_of, readings=resolve_readings({}))
+    dates = [one for one in law_dates(bound, atlas) if one.kind == "feature"]
+    assert [(str(one.day), one.words.rpartition(": ")[2]) for one in dates] == [
+        ("2016-05-15", "Drawn begins"),
+        ("2018-02-01", "Drawn ends"),
+    ]
+
+
+def test_an_edition_of_the_store_that_begins(store: Store) -> None:
+    inside = {"inside": {"layer": "planning_areas", "where": {"planning_area": ["PA1"]}}}
+    shape = around(NEWARK, 500.0)
+    for detail, begins, ends in (
+        ("METROPOLITAN", date(2014, 1, 1), date(2016, 7, 1)),
+        ("RURAL", date(2016, 7, 1), None),
+    ):
+        add(
+            store,
+            draw(
+                "planning_areas", [(shape, {"SPDETAIL": detail})], least_features=1, valid_from=begins, valid_until=ends
+            ),
+        )
+    found = seen(NEWARK, date(2015, 1, 1), store, rulebooks=(drawn_book(inside),))
+    assert turns(found, "answer") == [("2016-07-01", "yes", "no")]
+    assert any("the edition planning_areas@" in words for words in found.upcoming[0].because)
+
+
+def test_a_figure_that_changes_names_itself_and_its_citation(store: Store) -> None:
+    raw = dated_book(NEAR).model_dump(mode="json", by_alias=True)
+    later = {"from": "2016-03-01", "value": 0.001, "citation": "the later rule", "status": "confirmed"}
+    raw["parameters"]["reach"]["values"].append(later)
+    found = seen(NEWARK, date(2015, 1, 1), store, rulebooks=(Rulebook.model_validate(raw),))
+    (coming,) = [c for c in found.upcoming if c.day == date(2016, 3, 1)]
+    assert coming.because == ("reach becomes 0.001 mile (was 0.5) on 2016-03-01 (the later rule)",)
+
+
+def test_a_stated_day_that_comes(store: Store) -> None:
+    rule = {"site_fact": {"name": "redevelopment_designation_date", "on_or_before_as_of": True}}
+    stated = {"redevelopment_designation_date": "2016-02-29"}
+    found = seen(NEWARK, date(2015, 1, 1), store, facts=stated, rulebooks=(drawn_book(rule),))
+    assert turns(found, "answer") == [("2016-02-29", "no", "yes")]
+    bound = bind(drawn_book(rule), as_of=date(2015, 1, 1), readings=resolve_readings({}))
+    assert [one.day for one in fact_dates(bound, stated)] == [date(2016, 2, 29)]
+    assert fact_dates(bound, {}) == ()
+
+
+def test_a_clause_of_a_reading_that_was_not_chosen_has_no_days() -> None:
+    rule = {"any": [{"id": "then", "from": "2015-01-01", "when": {"A11": "strict"}, "in_new_jersey": True}]}
+    days = {}
+    for option in ("loose", "strict"):
+        bound = bind(drawn_book(rule), as_of=date(2014, 1, 1), readings=resolve_readings({"A11": option}))
+        days[option] = [one.day for one in law_dates(bound, Atlas()) if one.kind == "clause"]
+    assert days == {"loose": [], "strict": [date(2015, 1, 1)]}
+
+
+def test_what_a_category_reaches_goes_through_the_others() -> None:
+    book = drawn_book(
+        {"category": "middle"},
+        categories=[
+            drawn_category("middle", {"not": {"category": "end"}}),
+            drawn_category("end", {"in_new_jersey": True}),
+        ],
+    )
+    assert reach_of(book, "answer") == {"answer", "middle", "end"}
+    assert reach_of(book, "end") == {"end"}
+
+
+# -- records ------------------------------------------------------------------------------------------
+
+
+def test_a_record_is_watched_from_its_own_day_with_its_own_answers(tmp_path: Path, store: Store) -> None:
+    kept = record(tmp_path, store, Site.from_lonlat(*ATLANTIC_CITY), as_of="2014-10-01")
+    watcher = Watcher(as_of=date(2017, 4, 17), engines=Engines(store))
+    found = watcher.watch(Candidate("ac", kept.source, kept.site, kept))
+    assert (found.as_of, found.recorded, found.holds, found.floor) == (date(2014, 10, 1), True, True, 4000)
+    assert found.next_day == date(2014, 10, 16)
+    tier = kept.determination.tier
+    assert tier is not None
+    other = kept.determination.model_copy(update={"tier": tier.model_copy(update={"floor": 500})})
+    edited = Kept("x.json", other, sealed=False, readings=kept.readings)
+    again = watcher.watch(Candidate("ac", "x.json", edited.site, edited))
+    assert (again.holds, again.floor) == (False, 500)
+
+
+def test_a_record_under_an_unknown_rulebook_is_refused(tmp_path: Path, store: Store) -> None:
+    kept = record(tmp_path, store, Site.from_lonlat(*NEWARK), book=drawn_book({"in_new_jersey": True}))
+    bare = Kept("bare.json", kept.determination, sealed=False, readings=kept.readings)
+    watcher = Watcher(as_of=date(2017, 4, 17), engines=Engines(store))
+    with pytest.raises(SiteError, match=r"bare\.json was made under the rulebook 'drawn'"):
+        watcher.watch(Candidate("n", "bare.json", bare.site, bare))
+    assert watcher.watch(Candidate("n", "a.json", kept.site, kept)).holds
