@@ -14,6 +14,7 @@ import typer
 
 from grownj_geo.cli_batch import batch
 from grownj_geo.cli_loading import layers_app
+from grownj_geo.cli_records import add_record_commands
 from grownj_geo.cli_rules import rules_app
 from grownj_geo.cli_site import (
     BAD_INPUT,
@@ -82,6 +83,7 @@ app = typer.Typer(
 app.command(epilog=EPILOG)(batch)
 app.add_typer(layers_app, name="layers")
 app.add_typer(rules_app, name="rules")
+add_record_commands(app)
 
 
 def main() -> None:
