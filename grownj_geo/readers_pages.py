@@ -17,7 +17,7 @@ import numpy as np
 from grownj_geo.features import LayerFault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -85,7 +85,14 @@ class _Leaf:
     encodings: set[int] = field(default_factory=set)
 
 
-def bounded_batches(origin: Path | bytes, *, columns: Sequence[str], source: str, room: Room = Room()) -> Iterator[Any]:
+def bounded_batches(
+    origin: Path | bytes,
+    *,
+    columns: Sequence[str],
+    source: str,
+    room: Room = Room(),
+    groups: Sequence[int] | None = None,
+) -> Generator[Any]:
     """Yield the record batches of a Parquet file, of a bounded size each, with text as dictionaries.
 
     Parameters
@@ -99,6 +106,8 @@ def bounded_batches(origin: Path | bytes, *, columns: Sequence[str], source: str
         What messages call it.
     room
         How much may come out.
+    groups
+        Numbers of the groups of rows to read; all by default.
 
     Raises
     ------
@@ -112,14 +121,16 @@ def bounded_batches(origin: Path | bytes, *, columns: Sequence[str], source: str
     try:
         with closing(pq.ParquetFile(_arrow(origin))) as file:
             metadata, schema = file.metadata, file.schema_arrow
+            groups = range(metadata.num_row_groups) if groups is None else groups
             with io.BytesIO(origin) if isinstance(origin, bytes) else origin.open("rb") as stream:
-                leaves = _leaves(stream, file, columns, source)
+                leaves = _leaves(stream, file, columns, groups, source)
         tally = _Tally(source, room, size)
-        groups = sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups))
-        tally.expect(leaves, max(metadata.num_rows, groups) * max(len(columns), 1))
+        rows_here = sum(metadata.row_group(i).num_rows for i in groups)
+        every = len(groups) == metadata.num_row_groups
+        tally.expect(leaves, max(metadata.num_rows if every else 0, rows_here) * max(len(columns), 1))
         dictionaries, rows = _plan(leaves, schema)
         with closing(pq.ParquetFile(_arrow(origin), metadata=metadata, read_dictionary=dictionaries)) as file:
-            for batch in file.iter_batches(batch_size=rows, columns=list(columns)):
+            for batch in file.iter_batches(batch_size=rows, columns=list(columns), row_groups=list(groups)):
                 yield from tally.parts(batch)
     except LayerFault:
         raise
@@ -229,7 +240,13 @@ def _present(array: Any) -> NDArray[np.bool_]:  # noqa: ANN401 - pyarrow has no 
     return spread[array.offset : array.offset + len(array)].astype(bool)
 
 
-def _leaves(stream: IO[bytes], file: Any, columns: Sequence[str], source: str) -> list[_Leaf]:  # noqa: ANN401
+def _leaves(
+    stream: IO[bytes],
+    file: Any,  # noqa: ANN401 - pyarrow has no types
+    columns: Sequence[str],
+    groups: Sequence[int],
+    source: str,
+) -> list[_Leaf]:
     """Return what the headers of all pages of some columns say."""
     metadata, found = file.metadata, []
     for at in range(metadata.num_columns):
@@ -241,7 +258,7 @@ def _leaves(stream: IO[bytes], file: Any, columns: Sequence[str], source: str) -
             raise LayerFault(
                 "wrong_format", f"{source} has text inside of {leaf.path!r}; expected plain fields. Export it again."
             )
-        for group in range(metadata.num_row_groups):
+        for group in groups:
             _walk(stream, metadata.row_group(group).column(at), leaf, source)
         found.append(leaf)
     return found

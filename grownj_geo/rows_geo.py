@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,11 +12,12 @@ import shapely
 
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.readers import read_features
+from grownj_geo.readers_pages import Room, bounded_batches
 from grownj_geo.readers_parquet import parquet_about
 from grownj_geo.rows_block import ArrowColumns, ColumnType, OutColumn, RawBlock, is_blank
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["FeatureRows", "ParquetRows"]
 
 _UNDECLARED = ("geometry", "geom", "wkb_geometry", "wkb")
-_BATCH = 16_384
+# A table may be the whole State, and is never held whole.
+_ROOM = Room(most_bytes=256 << 30, bytes_besides=1 << 29)
 
 
 class ParquetRows:
@@ -52,26 +55,25 @@ class ParquetRows:
         self.changes: list[Change] = []
         _, self._count = parquet_about(path, source=path.name)
         self.rows: int | None = self._count
-        file = self._open()
-        try:
+        with closing(_opened(path)) as file:
+            nested = {about.path.partition(".")[0] for about in _nested_texts(file)}
             schema = file.schema_arrow
             self._groups = [file.metadata.row_group(i).num_rows for i in range(file.metadata.num_row_groups)]
-        finally:
-            file.close()
         self.shape, self.crs = _shape_column(schema, options.geometry, self.name)
         self.has_shapes = self.shape is not None
         names = schema.names
         if len(set(names)) != len(names):
             raise LayerFault("duplicate_fields", f"{self.name} has two columns of one name; expected each once.")
+        left_out = [name for name in names if name in nested and name != self.shape]
+        if left_out:
+            words = f"Columns with text inside of lists or structures were left out: {', '.join(left_out)}."
+            self.changes.append(Change(kind="fields_not_read", effect="left_out", count=len(left_out), words=words))
+        self._fields = [field for field in schema if field.name not in left_out]
         self.columns = tuple(
-            OutColumn(field.name, column_type(field.type), field.type) for field in schema if field.name != self.shape
+            OutColumn(field.name, column_type(field.type), field.type)
+            for field in self._fields
+            if field.name != self.shape
         )
-
-    def _open(self) -> Any:  # noqa: ANN401 - pyarrow has no types
-        import pyarrow.parquet as pq  # noqa: PLC0415 - only Parquet needs it
-
-        # Neither buffered ahead nor mapped: a row group may be the whole State.
-        return pq.ParquetFile(self.path, memory_map=False, pre_buffer=False, buffer_size=1 << 20)
 
     def raw_blocks(self, start: int, size: int) -> Generator[RawBlock]:
         """Yield the rows from the `start`-th on, `size` at a time, whatever the row groups are.
@@ -79,7 +81,8 @@ class ParquetRows:
         Raises
         ------
         LayerFault
-            ``unreadable`` or ``truncated`` where the file does not give what it announces.
+            ``unreadable`` or ``truncated`` where the file does not give what it announces; ``archive_bomb`` where it
+            would give far more than its size.
         """
         import pyarrow as pa  # noqa: PLC0415
 
@@ -88,10 +91,16 @@ class ParquetRows:
             skipped += self._groups[first]
             first += 1
         drop, at, waiting, held = start - skipped, start, [], 0
-        file = self._open()
-        try:
-            for batch in file.iter_batches(batch_size=_BATCH, row_groups=list(range(first, len(self._groups)))):
-                part = batch.slice(drop)
+        batches = bounded_batches(
+            self.path,
+            columns=[field.name for field in self._fields],
+            source=self.name,
+            room=_ROOM,
+            groups=range(first, len(self._groups)),
+        )
+        with closing(batches):
+            for batch in batches:
+                part = _undictionaried(batch.slice(drop), self._fields)
                 drop = max(0, drop - batch.num_rows)
                 waiting.append(part)
                 held += part.num_rows
@@ -100,14 +109,6 @@ class ParquetRows:
                     yield self._block(table.slice(0, size), at)
                     at, held = at + size, held - size
                     waiting = table.slice(size).to_batches()
-        except (pa.ArrowException, OSError, ValueError, KeyError) as error:
-            if isinstance(error, LayerFault):
-                raise
-            raise LayerFault(
-                "unreadable", f"{self.name}, after row {at:,}: no readable Parquet ({error}). Get or export it again."
-            ) from error
-        finally:
-            file.close()
         if held:
             yield self._block(pa.Table.from_batches(waiting), at)
             at += held
@@ -133,6 +134,34 @@ class ParquetRows:
             batch = pa.RecordBatch.from_arrays([c.combine_chunks() for c in table.columns], schema=table.schema)
         count = len(shapes) if shapes is not None else batch.num_rows
         return RawBlock(start, start + 1, count, ArrowColumns(batch), batch, shapes, problems, wkb=wkb)
+
+
+def _opened(path: Path) -> Any:  # noqa: ANN401 - pyarrow has no types
+    import pyarrow.parquet as pq  # noqa: PLC0415 - only Parquet needs it
+
+    return pq.ParquetFile(path, memory_map=False, pre_buffer=False)
+
+
+def _nested_texts(file: Any) -> Iterator[Any]:  # noqa: ANN401
+    """Yield what is known of texts inside of lists or structures: how much comes out of them cannot be told before."""
+    names = set(file.schema_arrow.names)
+    for at in range(file.metadata.num_columns):
+        about = file.schema.column(at)
+        if about.physical_type == "BYTE_ARRAY" and about.path not in names:
+            yield about
+
+
+def _undictionaried(batch: Any, fields: Sequence[Any]) -> Any:  # noqa: ANN401
+    """Return a batch with its columns in the types that the file says."""
+    import pyarrow as pa  # noqa: PLC0415
+
+    arrays = []
+    for column, field in zip(batch.columns, fields, strict=True):
+        plain = column
+        if pa.types.is_dictionary(column.type) and not pa.types.is_dictionary(field.type):
+            plain = column.dictionary_decode()
+        arrays.append(plain if plain.type == field.type else plain.cast(field.type))
+    return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
 
 def _binary_array(column: Any) -> Any:  # noqa: ANN401
