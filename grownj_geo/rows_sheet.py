@@ -31,6 +31,7 @@ _MOST_BYTES = 4 << 30
 _MOST_STRINGS = 1 << 30
 _CHUNK = 1 << 20
 _HEAD = 40
+_NAMED = 5
 _ONLY_ZEROS = re.compile(r"0{2,}")
 _CELL = re.compile(r"([A-Z]+)([0-9]+)")
 _MOST_MERGED = 200_000
@@ -113,11 +114,13 @@ class SheetRows(RecordRows):
         def tell(kind: str, rows: list[int], words: str) -> None:
             below = sorted({row for row in rows if row > last})
             if below:
-                self.changes.append(Change.about(kind, "noted", below, words))
+                more = f" and {len(below) - _NAMED:,} more" if len(below) > _NAMED else ""
+                where = f"{'row' if len(below) == 1 else 'rows'} {', '.join(map(str, below[:_NAMED]))}{more}"
+                self.changes.append(Change.about(kind, "noted", below, f"{words}: {where}."))
 
-        tell("hidden_rows", hidden.rows, "Hidden rows count as rows.")
-        tell("formula_without_value", [r for r, _ in hidden.formulas], "Formulas without a result count as not read.")
-        tell("merged_cells", [r for r, _ in hidden.merged], "Of merged cells only the first has the value.")
+        tell("hidden_rows", hidden.rows, "Hidden rows count as rows")
+        tell("formula_without_value", [r for r, _ in hidden.formulas], "Formulas without a result count as not read")
+        tell("merged_cells", [r for r, _ in hidden.merged], "Of merged cells only the first has the value")
         if hidden.columns:
             words = "Hidden columns count as columns."
             self.changes.append(Change(kind="hidden_columns", effect="noted", count=hidden.columns, words=words))

@@ -180,3 +180,71 @@ def test_a_day_that_is_none_is_refused_where_it_matters(tmp_path: Path) -> None:
     block = read(book(tmp_path, rows, shape=dress))
     assert "'application_date' could not be read: it shows the error #VALUE!" in str(block.problems[0])
     assert block.facts["application_date"] == [None, "2016-07-14"]
+
+
+def test_the_sheet_that_says_where_sites_are_is_taken(tmp_path: Path) -> None:
+    made = openpyxl.Workbook()
+    made.active.append(["Report of candidate sites, 2017"])
+    made.create_sheet("Empty")
+    for name in ("Sites", "More"):
+        made.create_sheet(name).append(["Name", "Lon", "Lat"])
+        made[name].append([name, -74.1641, 40.7344])
+    chart = made.create_chartsheet("Chart", 0)
+    drawn = openpyxl.chart.BarChart()
+    drawn.add_data(openpyxl.chart.Reference(made["Sites"], min_col=2, min_row=1, max_row=2))
+    chart.add_chart(drawn)
+    made.save(tmp_path / "cover.xlsx")
+    reader = opened(tmp_path / "cover.xlsx")
+    assert next(reader.blocks()).columns["Name"] == ("Sites",)
+    told = next(c.words for c in reader.changes if c.kind == "sheet_taken")
+    assert "'Sites' was taken, the first that is shown and says where sites are; not read: Sheet, Empty, More" in told
+
+
+def test_what_a_spreadsheet_made_of_lots_is_not_taken_for_a_parcel(tmp_path: Path) -> None:
+    lots = ["1.10", 1.1, DAY, "14-Jul", dt.time(1, 10), True, "1 & 2", "1E+03", 7, "N/A"]
+    rows = [["mun_code", "block", "lot", "qualifier"], *[["0714", 81, lot, None] for lot in lots]]
+    rows += [["0714", 81, 1, "none"], ["0714", 81, 1, 0], ["0714", 81, "1, 2", "C0101"]]
+    block = read(book(tmp_path, rows))
+    assert block.problems == [None] * len(block)
+    assert set(block.mun_codes) == {"0714"}
+    pins = [("0714_81_1.10",), (), (), (), (), (), ("0714_81_1", "0714_81_2"), (), ("0714_81_7",), ()]
+    assert list(block.pins) == [*pins, ("0714_81_1",), ("0714_81_1",), ()]
+    for row, said in {1: "may be 1.1 or 1.10", 2: "makes days", 3: "makes days", 4: "makes days", 5: "neither"}.items():
+        assert said in block.notes[row][0]
+    assert "several lots" in block.notes[12][0]
+
+
+def test_a_total_at_the_bottom_is_no_site(tmp_path: Path) -> None:
+    rows = [["Name", "Lon", "Lat", "Jobs"], ["A", -74.1641, 40.7344, 10], [None, None, None, None]]
+    rows += [["Average", -74.1641, 40.7344, 10], ["Total", None, None, 10]]
+    block = read(book(tmp_path, rows))
+    assert [problem and problem[:30] for problem in block.problems] == [
+        *(None, "Row 3: blank row.", "Row 4: the row sums up others,", "Row 5: the row sums up others,")
+    ]
+
+
+def test_coordinates_as_people_type_them(tmp_path: Path) -> None:
+    same = [(-74.1641, 40.7344), ("-74,1641", "40,7344"), ("-74.1641 ", " 40.7344"), ("\u221274.1641", "40.7344\u00b0")]
+    wrong = {("74.1641", "40.7344"): "minus", (40.7344, -74.1641): "swapped", ("N/A", "-"): "nothing says where"}
+    wrong |= {
+        ("Lot", "Block"): "lon is 'Lot'; expected degrees",
+        (0, 0): "missing",
+        ("-74.1641", "n/a"): "lat is 'n/a'",
+    }
+    block = read(book(tmp_path, [["lon", "lat"], *map(list, same), *map(list, wrong)]))
+    assert block.problems[: len(same)] == [None] * len(same)
+    assert all(geometry.equals_exact(block.geometries[0], 1e-6) for geometry in block.geometries[: len(same)])
+    for said, row, problem in zip(wrong.values(), block.rows[len(same) :], block.problems[len(same) :], strict=True):
+        assert str(problem).startswith(f"Row {row}: ")
+        assert said in str(problem)
+
+
+def test_feet_with_groups_of_digits(tmp_path: Path) -> None:
+    rows = [["x (ft)", "y (ft)"], [585000.5, 690000.25], ["585,000.5", "690,000.25"], ["585 000,5", "690 000,25"]]
+    block = read(book(tmp_path, [*rows, ["585000,5", "690000,25"]]), crs="EPSG:3424")
+    assert block.problems == [None] * 4
+    assert [(g.x, g.y) for g in block.geometries] == [(585000.5, 690000.25)] * 4
+    assert block.notes[1] == (
+        "x (ft): '585,000.5' was read as 585000.5.",
+        "y (ft): '690,000.25' was read as 690000.25.",
+    )

@@ -417,3 +417,48 @@ def test_real_tables_are_read_as_they_are(  # noqa: PLR0917 - one case to a line
     assert {p for b in blocks for p in b.problems} == {None}
     assert {found for b in blocks for found in b.mun_basis} == {basis}
     assert all(site is not None for site in blocks[-1].sites)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("a.csv", b"PK\x03\x04rest", "is a workbook"),
+        ("a.csv", b"\xd0\xcf\x11\xe0rest", "is an old or a protected workbook"),
+        ("a.csv", b"PAR1rest", "is Parquet"),
+        ("a.csv", b"lon,lat\n-74.1,40.7\n-74.1,4\x000.7\n", "zero bytes, the first in line 3"),
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"\xef\xbb\xbf", "is empty"),
+        ("a.csv", b"lon,lat\n", "no rows below"),
+        ("a.csv", b'lon,lat\n"-74.1,40.7\n', "row 2: a quotation mark opens"),
+        ("a.xlsx", b"", "is empty, 0 bytes"),
+        ("a.xlsx", b"lon,lat\n-74.1,40.7\n", "if it is text, call it .csv"),
+        ("a.xls", b"\xd0\xcf\x11\xe0", "save it as .xlsx or as CSV"),
+        ("a.ods", b"PK\x03\x04", "save it as .xlsx or as CSV"),
+        ("a.numbers", b"PK\x03\x04", "save it as .xlsx or as CSV"),
+        ("a.parquet", b"", "begins with b''"),
+        ("a.zip", b"", "is empty"),
+    ],
+)
+def test_what_is_no_table_says_what_it_is_and_what_to_do(tmp_path: Path, name: str, content: bytes, said: str) -> None:
+    with pytest.raises(LayerFault, match=said):
+        opened(text(tmp_path, content, name))
+
+
+def test_text_as_excel_saves_it(tmp_path: Path) -> None:
+    lines = 'Name;Lon;Lat\r\nCaf\xe9;-74,1641;40,7344\r\n"two\r\nlines";-74.1641;40.7344\r\nlast;x;40,7344\r\n'
+    tabbed = lines.replace(";", "\t")
+    for content in (lines.encode("cp1252"), b"sep=;\r\n" + lines.encode("cp1252"), lines.encode("utf-8-sig")):
+        block = read(text(tmp_path, content))
+        assert [problem is None for problem in block.problems] == [True, True, False]
+        first = 3 if content.startswith(b"sep") else 2
+        assert str(block.problems[2]).startswith(f"Row {first + 2}: Lon is 'x'; expected degrees")
+        assert block.columns["Name"][:2] == ("Caf\xe9", "two\r\nlines")
+    assert read(text(tmp_path, tabbed.encode("utf-16"), "tabs.txt")).columns["Name"][0] == "Caf\xe9"
+
+
+def test_units_behind_names_and_words_for_nothing(tmp_path: Path) -> None:
+    rows = "Longitude (W),Latitude [deg],PIN,note\n-74.1641,40.7344,n/a,\nN/A,-,0714_81_1,\nunknown,unknown,-,\n"
+    block = read(text(tmp_path, rows))
+    assert block.problems[:2] == [None, None]
+    assert block.pins == ((), ("0714_81_1",), ())
+    assert "nothing says where the site is" in str(block.problems[2])
