@@ -171,7 +171,7 @@ def test_memory_is_that_of_the_process_and_not_of_whoever_starts_it(benchmark: M
 
 
 def test_memory_of_a_tree_is_that_of_all_its_processes(tmp_path: Path) -> None:
-    holding = "import time; held = b'x' * 80_000_000; time.sleep(0.8)"
+    holding = "import time; held = b'x' * 80_000_000; time.sleep(1.5)"
     parent = (
         f"import subprocess, sys; each = [subprocess.Popen([sys.executable, '-c', {holding!r}]) for _ in range(2)]; "
     )
@@ -181,7 +181,8 @@ def test_memory_of_a_tree_is_that_of_all_its_processes(tmp_path: Path) -> None:
     assert used.processes == 3
     assert 160 < used.resident_mb < 320
     assert math.isnan(used.proportional_mb) or 160 < used.proportional_mb <= used.resident_mb
-    assert used.seconds > 0.8
+    assert used.seconds > 1.5
+    assert used.processor_s > 0
     failing = "print('a reason'); raise SystemExit(4)"
     with pytest.raises(SystemExit, match=r"exit code 4; expected 0\. It said: a reason"):
         _script("benchmark_process").process_tree([sys.executable, "-c", failing], log=log)
