@@ -43,12 +43,13 @@ if TYPE_CHECKING:
 
     from grownj_geo.determine import Engine
 
-__all__ = ["KEPT_FORMAT", "Kept", "Refused", "keep", "read_records", "record_files", "sealed_text"]
+__all__ = ["KEPT_FORMAT", "Kept", "Refused", "is_record", "keep", "read_records", "record_files", "sealed_text"]
 
 KEPT_FORMAT: Literal["grownj-record/1"] = "grownj-record/1"
 
 _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 _LARGEST = 64_000_000
+_MARK, _BEGINNING = KEPT_FORMAT.encode(), 4096
 _EXPECTED = "Expected a record of grownj check --save, check --json or batch --evidence"
 
 
@@ -246,6 +247,15 @@ def _put_new(beside: Path, path: Path) -> None:
         # Some file systems have no links: take the name first, then put the file there.
         path.open("xb").close()
         beside.replace(path)
+
+
+def is_record(path: Path) -> bool:
+    """Return whether a file begins as a kept record does: nothing else may take its place unasked."""
+    try:
+        with path.open("rb") as file:
+            return _MARK in file.read(_BEGINNING)
+    except OSError:
+        return False
 
 
 # -- reading ------------------------------------------------------------------------------------------

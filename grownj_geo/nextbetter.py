@@ -66,7 +66,8 @@ class Finder:
     """
 
     engine: Engine
-    _municipal: dict[tuple[str, tuple[tuple[str, FactValue], ...]], frozenset[str]] = field(default_factory=dict)
+    _municipal: dict[tuple[tuple[str, FactValue], ...], Evaluation] = field(default_factory=dict)
+    _there: dict[tuple[float, float], Evaluation | None] = field(default_factory=dict)
 
     def find(self, site: Site, *, areas: Sequence[str] = ()) -> NextBetter:
         """Return the better lines of one site.
@@ -86,6 +87,7 @@ class Finder:
             If there is no such category.
         """
         run = self.engine.run(site)
+        self._there.clear()
         book = self.engine.rulebook
         lines = sorted((t for t in book.tiers if not t.project), key=lambda t: t.dollars)
         reached = [t.dollars for t in lines if run.category(t.category).first == 1]
@@ -244,19 +246,17 @@ class Finder:
 
     def _municipalities(self, category: str, site: Site) -> frozenset[str]:
         """Return the municipalities in which a category is a yes without any place in them being known."""
+        codes = tuple(self.engine.atlas.municipal_names)
         facts = tuple(sorted(site.facts.items()))
-        key = category, facts
-        if key not in self._municipal:
-            codes = tuple(self.engine.atlas.municipal_names)
+        if facts not in self._municipal:
             n = len(codes)
             table = SiteTable(np.full(n, None, dtype=object), np.zeros(n), np.zeros(n, dtype=bool), codes)
             stated = {name: [value] * n for name, value in facts}
-            leaves = Leaves(
-                self.engine.bound, self.engine.atlas, table, stated, feature_cache=self.engine.feature_cache
-            )
-            answers = Evaluation(self.engine.bound, leaves, keep=False, margins=False).category(category).outcomes[0]
-            self._municipal[key] = frozenset(code for code, answer in zip(codes, answers, strict=True) if answer == 1)
-        return self._municipal[key]
+            bound, atlas = self.engine.bound, self.engine.atlas
+            leaves = Leaves(bound, atlas, table, stated, feature_cache=self.engine.feature_cache)
+            self._municipal[facts] = Evaluation(bound, leaves, keep=False, margins=False)
+        answers = self._municipal[facts].category(category).outcomes[0]
+        return frozenset(code for code, answer in zip(codes, answers, strict=True) if answer == 1)
 
     # -- going there ----------------------------------------------------------------------------------
 
@@ -326,6 +326,11 @@ class Finder:
 
     def _asked_at(self, site: Site, lon: float, lat: float) -> Evaluation | None:
         """Return the evaluation of the site moved elsewhere; None where that is outside New Jersey."""
+        if (lon, lat) not in self._there:
+            self._there[lon, lat] = self._run_at(site, lon, lat)
+        return self._there[lon, lat]
+
+    def _run_at(self, site: Site, lon: float, lat: float) -> Evaluation | None:
         x, y = to_working(lon, lat)
         moved = replace(site, geometry=shapely.Point(float(x), float(y)), mun_code=None, mun_basis=None, pins=())
         try:

@@ -64,6 +64,16 @@ def test_a_kept_record_is_not_overwritten_unasked(saved: Path) -> None:
     assert path.read_bytes() != before
 
 
+def test_nothing_else_is_written_over_a_kept_record(saved: Path) -> None:
+    before = (saved / "ac.json").read_bytes()
+    for more in (["-o", str(saved / "ac.json")], ["-o", str(saved / "x.json"), "--save", str(saved / "x.json")]):
+        done = run("check", NEWARK, *more)
+        assert done.exit_code == 2
+        assert "kept record" in done.stderr
+    assert (saved / "ac.json").read_bytes() == before
+    assert not (saved / "x.json").exists()
+
+
 def test_several_rulebooks_and_a_folder_are_refused_for_saving(saved: Path) -> None:
     many = run(
         "check", NEWARK, "--rulebook", "grow-nj", "--rulebook", "urban-transit-hub", "--save", str(saved / "x.json")
