@@ -152,6 +152,8 @@ def check(
     sources = [facts_file, *map(Path, filter(None, [typed, *named]))]
     target = _target(output, sources) if output else None
     kept = _kept_target(save, sources, rulebooks=len(named), replace=replace) if save else None
+    if target is not None and (target == kept or _is_kept(target)):
+        fail(f"--output {output} is a kept record, or to be one; expected another file. Nothing was overwritten.")
     question = Question(
         typed=typed,
         day=day_of(as_of, "--as-of"),
@@ -230,6 +232,15 @@ def schema() -> None:
 
 
 # -- files --------------------------------------------------------------------------------------------
+
+
+def _is_kept(target: Path) -> bool:
+    """Return whether a kept record is there already."""
+    if not target.exists():
+        return False
+    from grownj_geo.kept import is_record  # noqa: PLC0415 - only where something is there
+
+    return is_record(target)
 
 
 def _kept_target(save: Path, sources: Sequence[Path | None], *, rulebooks: int, replace: bool) -> Path:
