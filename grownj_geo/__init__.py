@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from grownj_geo.fetching import fetch_layer
     from grownj_geo.frames import classify
     from grownj_geo.loading import import_layer
+    from grownj_geo.nextbetter import next_better
     from grownj_geo.store import Store
 
 __all__ = [
@@ -46,6 +47,7 @@ __all__ = [
     "import_layer",
     "load_atlas",
     "load_rulebook",
+    "next_better",
     "read_rulebook",
     "run_batch",
 ]
@@ -56,6 +58,7 @@ _LATER = {
     "classify": "frames",
     "fetch_layer": "fetching",
     "import_layer": "loading",
+    "next_better": "nextbetter",
     "run_batch": "batch",
 }
 
