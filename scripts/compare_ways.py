@@ -131,7 +131,7 @@ def findings(path: Path) -> pa.Table:
 def different(a: pa.Table, b: pa.Table) -> int:
     """Return how many rows differ in any column."""
     if a.schema.names != b.schema.names or a.num_rows != b.num_rows:
-        return max(a.num_rows, b.num_rows)
+        return int(max(a.num_rows, b.num_rows))
     unequal = np.zeros(a.num_rows, dtype=bool)
     for name in a.schema.names:
         if not a.column(name).equals(b.column(name)):
