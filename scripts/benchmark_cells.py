@@ -145,7 +145,7 @@ def _measure_municipal(engine: Engine, index: CellIndex, places: NDArray[np.obje
 
     What everybody gives is compared before its seconds count.
     """
-    seconds, (codes, cover) = timed(lambda: index.municipalities(engine, table(places)), times=7)
+    seconds, (codes, cover) = timed(lambda: index.municipalities(engine, table(places)), times=3)
     figures: dict[str, Any] = {
         "municipal_s": seconds,
         "municipal_mb": peak_of(lambda: index.municipalities(engine, table(places)))[0],
