@@ -106,10 +106,10 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
     jobs = minimums.new + minimums.retained
     capital = minimums.capital.total(sheet.starts)
     mega = mega_projects(sheet, capital, jobs.total(sheet.starts), qualified, figures)
-    lines = _lines(sheet, mega["any"], figures)
-    base = _over_lines(lines, sheet.b, [(line, figures.band(line.base)) for line in figures.book.lines])
-    job_limit = _over_lines(lines, sheet.b, [(line, figures.limit(line.job_limit)) for line in figures.book.lines])
-    pool_limit = _over_lines(lines, sheet.b, [(line, figures.limit(line.year_limit)) for line in figures.book.lines])
+    lines, sure = _lines(sheet, mega["any"], figures)
+    base = _over_lines(lines, sure, [(line, figures.band(line.base)) for line in figures.book.lines])
+    job_limit = _over_lines(lines, sure, [(line, figures.limit(line.job_limit)) for line in figures.book.lines])
+    pool_limit = _over_lines(lines, sure, [(line, figures.limit(line.year_limit)) for line in figures.book.lines])
     pools = _pools(sheet, lines)
     pool_jobs, pool_capital = _decimals(_pooled(jobs, pools)), _pooled(minimums.capital, pools)
     bonuses = bonuses_of(sheet, minimums, mega["any"], pool_jobs, figures)
@@ -166,8 +166,11 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
 # -- lines --------------------------------------------------------------------------------------------
 
 
-def _lines(sheet: Sheet, mega: Kleene, figures: Figures) -> dict[str, Kleene]:
-    """Return which line of the base amounts applies: the first, from the highest down, whose test is met."""
+def _lines(sheet: Sheet, mega: Kleene, figures: Figures) -> tuple[dict[str, Kleene], NDArray[np.bool_]]:
+    """Return which line of the base amounts applies, and whether one surely does.
+
+    It is the first, from the highest down, whose test is met.
+    """
     found: dict[str, Kleene] = {}
     above = np.full(sheet.b, -1, dtype=np.int8)  # whether a higher line applies
     last = {int(figures.number(line.base)): line.id for line in figures.book.lines if line.place}
@@ -182,20 +185,20 @@ def _lines(sheet: Sheet, mega: Kleene, figures: Figures) -> dict[str, Kleene]:
             test = np.where(sheet.ceilings < dollars, np.int8(-1), test)
         found[line.id] = all_of([test, np.negative(above)])
         above = any_of([above, test])
-    return found
+    return found, above > 0
 
 
-def _over_lines(lines: dict[str, Kleene], b: int, bands: list[tuple[Line, tuple[Decimal, Decimal]]]) -> Range:
-    """Return what covers the amounts of all lines that may apply; nothing where none does."""
+def _over_lines(
+    lines: dict[str, Kleene], sure: NDArray[np.bool_], bands: list[tuple[Line, tuple[Decimal, Decimal]]]
+) -> Range:
+    """Return what covers the amounts of all lines that may apply; nothing too where perhaps none does."""
+    b = len(sure)
     low, high = money(b, INFINITY), money(b, 0)
-    sure = np.zeros(b, dtype=bool)
     for line, (least, most) in bands:
         may = lines[line.id] >= 0
         low = np.where(may, np.minimum(low, money(b, least)), low)
         high = np.where(may, np.maximum(high, money(b, most)), high)
-        sure |= lines[line.id] > 0
-    low = np.where(sure, low, money(b, 0))
-    return Range(low, high)
+    return Range(np.where(sure, low, money(b, 0)), high)
 
 
 # -- pools --------------------------------------------------------------------------------------------

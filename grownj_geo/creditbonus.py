@@ -113,16 +113,22 @@ def _amount(  # noqa: PLR0917 - what the three kinds of bonus look at
     """Return the dollars of a bonus that applies."""
     n = sheet.b
     if bonus.amount is not None:
-        return Range.same(n, *figures.band(bonus.amount))
+        return Range.same(n, *_band(bonus.amount, figures))
     if bonus.tiers is not None:
         found = Range.same(n, 0)
         for tier in bonus.tiers.amounts:
             reached = jobs.more_than(Range.same(n, tier.more_than))
-            found = Range.choose(reached, Range.same(n, *figures.band(tier.amount)), found)
+            found = Range.choose(reached, Range.same(n, *_band(tier.amount, figures)), found)
         return found
     if bonus.steps is None:
         raise ValueError(f"the bonus {bonus.id} has no amount")
     return _stepped(bonus.steps, over[bonus.steps.of], sheet, computed, figures)
+
+
+def _band(name: str, figures: Figures) -> tuple[Decimal, Decimal]:
+    """Return the least and the greatest that a bonus can be; one of unknown amount is no more than any may be."""
+    low, high = figures.band(name)
+    return low, high if high.is_finite() else figures.number("bonus_most_stated")
 
 
 def _stepped(steps: Steps, over: Range, sheet: Sheet, computed: Mapping[str, Kleene], figures: Figures) -> Range:

@@ -85,9 +85,9 @@ def count_jobs(groups: Iterable[JobGroup], figures: Figures) -> CountedJobs:
             found.notes.append(f"{group.count:,} {group.kind} jobs do not count one by one: {lacking}.")
         if group.health_benefits is not False or group.collective_agreement is True:
             for rule, needed in pooled.items():
-                # Hours that are not stated are those of a full-time job.
-                each = weekly if weekly is not None else needed
-                hours[rule] += group.count * (max(each, needed) if group.customary_full_time else each)
+                # Hours of several persons are pooled to make up employees; one person is never more than one.
+                full = weekly is None or weekly >= needed or group.customary_full_time is True
+                hours[rule] += group.count * (needed if full or weekly is None else weekly)
         if group.health_benefits is None:
             found.assumed.append("that health benefits are provided, where it is not stated")
     for rule, needed in pooled.items():

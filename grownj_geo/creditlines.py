@@ -301,8 +301,17 @@ class _Lines:
         )
         return self.amount(
             f"bonus_{bonus.id}", "award", f"Bonus: {bonus.label}", self.award.bonuses.amounts[bonus.id], row=row,
-            building=name, rule=self.figures.of(bonus.figures[0]).citation, words=words, figures=bonus.figures,
+            building=name, rule=self.figures.of(bonus.figures[0]).citation, words=words,
+            figures=self._bonus_figures(bonus, row),
         )  # fmt: skip
+
+    def _bonus_figures(self, bonus: Bonus, row: int) -> tuple[str, ...]:
+        """Return the figures of a bonus that matter: of tiers, those that the number of jobs may reach."""
+        if bonus.tiers is None:
+            return bonus.figures
+        amounts = self.award.bonuses.amounts[bonus.id]
+        named = [name for name in bonus.figures if amounts.low[row] <= self.figures.number(name) <= amounts.high[row]]
+        return tuple(named)
 
     def _retained(self, row: int, name: str) -> Iterator[CreditLine]:
         award = self.award

@@ -56,6 +56,8 @@ class Minimums:
         Shape (n,): jobs that the project, or the buildings in reduced places, must have.
     in_reduced
         Shape (n,): whether any building is in a reduced place, so that the jobs must be there.
+    new_there, retained_there
+        Shape (n,): jobs in reduced places, given that a building is in one.
     jobs_met
         Shape (n,).
     """
@@ -122,8 +124,7 @@ def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str]) -> 
     capital = capital_counted(sheet)
     new, retained = jobs_counted(sheet, figures)
     in_reduced = any_along(reduced, sheet.starts)
-    there = Range((reduced > 0).astype(np.int64), (reduced >= 0).astype(np.int64))
-    new_there, retained_there = (_there(jobs, there).total(sheet.starts) for jobs in (new, retained))
+    new_there, retained_there = (_there(jobs, reduced, sheet.starts) for jobs in (new, retained))
     new_least, retained_least = (_least_jobs(sheet, kind, figures) for kind in ("new", "retained"))
     new_cut, retained_cut = (_least_jobs(sheet, kind, figures, readings) for kind in ("new", "retained"))
     met_there = any_of([_jobs(new_there).at_least(new_cut), _jobs(retained_there).at_least(retained_cut)])
@@ -154,25 +155,30 @@ def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str]) -> 
 
 def _reduced_place(sheet: Sheet) -> Kleene:
     """Return whether buildings are in a growth zone or one of the eight southern counties."""
-    zone, south = growth_zone(sheet), sheet.area("southern_eight")
-    stated = sheet.area("reduced_minimums")
-    found = any_of([stated, zone, south])
-    # What is neither is no reduced place, though nobody says so.
-    return np.where((found == 0) & (zone < 0) & (south < 0), np.int8(-1), found)
+    return any_of([growth_zone(sheet), sheet.area("southern_eight")])
 
 
 def growth_zone(sheet: Sheet) -> Kleene:
-    """Return whether buildings are in a growth zone, of either kind; who states a kind states the zone."""
-    kinds = any_of([sheet.area("mrera_growth_zone"), sheet.area("tourism_district_growth_zone")])
-    return np.where(kinds > 0, np.int8(1), sheet.area("garden_state_growth_zone"))
+    """Return whether buildings are in a growth zone; who states a kind of zone states the zone."""
+    kinds = ("garden_state_growth_zone", "mrera_growth_zone", "tourism_district_growth_zone")
+    return any_of([sheet.area(name) for name in kinds])
 
 
 def _agreed(one: Kleene, other: Kleene) -> Kleene:
     return np.where(one == other, one, np.int8(0))
 
 
-def _there(jobs: Range, there: Range) -> Range:
-    return Range(jobs.low * there.low, jobs.high * there.high)
+def _there(jobs: Range, reduced: Kleene, starts: NDArray[np.int64]) -> Range:
+    """Return the jobs of each project in reduced places, given that it has a building in one."""
+    sure, may = reduced > 0, reduced >= 0
+    low = Range.exact(np.where(sure, jobs.low, 0)).total(starts).low
+    high = Range.exact(np.where(may, jobs.high, 0)).total(starts).high
+    # Where no building surely is, at least one of those that may be is.
+    open_ones = np.where(may & ~sure, jobs.low, np.iinfo(np.int64).max)
+    fewest = open_ones if len(starts) == len(open_ones) else np.minimum.reduceat(open_ones, starts)
+    none_sure = any_along(np.where(sure, np.int8(1), np.int8(-1)), starts) < 0
+    some_open = any_along(np.where(may, np.int8(1), np.int8(-1)), starts) > 0
+    return Range(np.where(none_sure & some_open, fewest, low), high)
 
 
 def _jobs(jobs: Range) -> Range:

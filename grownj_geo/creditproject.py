@@ -7,6 +7,7 @@ taken for zero.
 from __future__ import annotations
 
 import json
+import re
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -111,6 +112,13 @@ def _years(value: int) -> int:
     return value
 
 
+def _named(value: str) -> str:
+    # The names stand in formulas and reports.
+    if not re.fullmatch(r"\w[\w .,#/&()'-]{0,99}", value):
+        raise ValueError("expected a name of letters, digits, blanks and . , # / & ( ) ' -, up to 100; rename it")
+    return value
+
+
 Money = Annotated[Decimal, BeforeValidator(_plain), Field(ge=0, allow_inf_nan=False, max_digits=18, decimal_places=2)]
 Number = Annotated[Decimal, BeforeValidator(_plain), Field(ge=0, allow_inf_nan=False, max_digits=18)]
 Percent = Annotated[Decimal, BeforeValidator(_plain), Field(ge=0, le=100)]
@@ -162,7 +170,7 @@ class Building(_Strict):
         The median salary that the average is compared with: the county's, in a growth zone the zone's.
     """
 
-    id: Annotated[str, Field(min_length=1, max_length=100)] = "site"
+    id: Annotated[str, AfterValidator(_named)] = "site"
     gross_leasable_sqft: Annotated[Number, Field(gt=0)]
     premises: Premises
     construction: Literal["new", "rehabilitation"]

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.areas import Areas
     from grownj_geo.creditaward import Award
+    from grownj_geo.creditminimums import Minimums
     from grownj_geo.creditproject import Project
     from grownj_geo.creditrange import Range
     from grownj_geo.creditsheet import Sheet
@@ -225,8 +226,8 @@ def estimate(
         below_confirmed=tuple(name for name in used if below_confirmed(figures.of(name).status)),
         assumptions=_assumptions(project, sheet, award, strict=strict),
         notes=sheet.notes,
-        cautions=_cautions(project, areas, sheet, figures, chosen),
-        settles=settling(project, sheet, figures, chosen, strict=strict),
+        cautions=_cautions(project, areas, minimums, chosen),
+        settles=settling(project, areas, sheet, figures, chosen, strict=strict),
     )
 
 
@@ -276,7 +277,7 @@ def _assumptions(project: Project, sheet: Sheet, award: Award, *, strict: bool) 
 
 
 def _cautions(
-    project: Project, areas: Areas | None, sheet: Sheet, figures: Figures, readings: Mapping[str, str]
+    project: Project, areas: Areas | None, minimums: Minimums, readings: Mapping[str, str]
 ) -> tuple[str, ...]:
     found = list(areas.cautions) if areas is not None else []
     for building in project.buildings:
@@ -285,9 +286,7 @@ def _cautions(
                 f"Building {building.id} is vacant industrial premises: whether it counts as non-industrial when it is "
                 "rehabilitated is open (A53); it is taken by its use here."
             )
-    if sheet.area("reduced_minimums").any() or (sheet.area("southern_eight") >= 0).any():
+    if (minimums.reduced >= 0).any():
         meanings = {name: reading.options[readings[name]] for name, reading in credit_readings().items()}
         found += [f"{name}: {words}" for name, words in meanings.items()]
-    weak = [line for line in figures.book.bonuses if sheet.bonus_stated[line.id][0] > 0 and not line.amount]
-    found += [f"The bonus for {bonus.label} is stated; its amount is computed from what is known." for bonus in weak]
     return tuple(dict.fromkeys(found))

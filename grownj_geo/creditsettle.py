@@ -17,12 +17,22 @@ from grownj_geo.creditsheet import STATED_FACTS, with_outcomes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from grownj_geo.areas import Areas
     from grownj_geo.creditparams import Figures
     from grownj_geo.creditproject import Project
     from grownj_geo.creditrange import Range
     from grownj_geo.creditsheet import Sheet
 
-__all__ = ["Settles", "settling"]
+__all__ = ["ASSUMED", "Settles", "settling"]
+
+ASSUMED = (
+    "final_point_of_sale_retail",
+    "university_research_hospital",
+    "green_standard",
+    "jobs_at_risk",
+    "primarily_warehouse",
+)
+"""Facts that are assumed where they are not stated, unless nothing is to be assumed."""
 
 _WORDS = {
     "final_point_of_sale_retail": "it is a final point of sale retail business",
@@ -58,27 +68,33 @@ class Settles(BaseModel):
 
 
 def settling(
-    project: Project, sheet: Sheet, figures: Figures, readings: Mapping[str, str], *, strict: bool
+    project: Project,
+    areas: Areas | None,
+    sheet: Sheet,
+    figures: Figures,
+    readings: Mapping[str, str],
+    *,
+    strict: bool,
 ) -> tuple[Settles, ...]:
     """Return what is open and changes the award, what matters most first.
 
     Parameters
     ----------
-    project, sheet
-        The project, and the sheet of it alone.
+    project, areas, sheet
+        The project, the areas of its buildings, and the sheet of it alone.
     """
     names = [building.id for building in project.buildings]
-    areas = [(name, row) for row in range(sheet.b) for name in area_names() if sheet.area(name)[row] == 0]
-    facts = [name for name in STATED_FACTS if sheet.fact(name)[0] == 0]
-    count = 1 + 2 * (len(areas) + len(facts))
+    places = [(name, row) for row in range(sheet.b) for name in area_names() if sheet.area(name)[row] == 0]
+    facts = [name for name in STATED_FACTS if sheet.fact(name)[0] == 0 and (strict or name not in ASSUMED)]
+    count = 1 + 2 * (len(places) + len(facts))
     copies = sheet.copies(count)
     changed_areas = {}
-    for i, (name, row) in enumerate(areas):
+    for i, (name, row) in enumerate(places):
         outcomes = np.full(count, 0, dtype=np.int8)
         outcomes[1 + 2 * i : 3 + 2 * i] = (1, -1)
         changed_areas[name, row] = outcomes
     changed_facts = {}
-    for i, name in enumerate(facts, len(areas)):
+    for i, name in enumerate(facts, len(places)):
         outcomes = np.full(count, 0, dtype=np.int8)
         outcomes[1 + 2 * i : 3 + 2 * i] = (1, -1)
         changed_facts[name] = outcomes
@@ -86,7 +102,7 @@ def settling(
     award = award_of(tried, minimums_of(tried, figures, readings), figures, strict=strict).award
     now = _at(award, 0)
     found: list[tuple[Decimal, Settles]] = []
-    for i, (name, row) in enumerate(areas):
+    for i, (name, row) in enumerate(places):
         yes, no = _at(award, 1 + 2 * i), _at(award, 2 + 2 * i)
         if yes != now or no != now:
             said = Settles(
@@ -96,10 +112,10 @@ def settling(
                 words=area_names()[name].label,
                 if_yes=yes,
                 if_no=no,
-                needs=_needs(project, row, name),
+                needs=_needs(project, areas, row, name),
             )
             found.append((_narrowing(now, yes, no), said))
-    for i, name in enumerate(facts, len(areas)):
+    for i, name in enumerate(facts, len(places)):
         yes, no = _at(award, 1 + 2 * i), _at(award, 2 + 2 * i)
         if yes != now or no != now:
             words = PROJECT_FACTS.get(name) or _WORDS[name]
@@ -122,9 +138,10 @@ def _narrowing(
     return max((now[1] - now[0]) - ((each[1] or now[1]) - each[0]) for each in (yes, no))
 
 
-def _needs(project: Project, row: int, name: str) -> tuple[str, ...]:
-    areas = project.buildings[row].areas
-    return areas[name].settles if areas is not None else ()
+def _needs(project: Project, areas: Areas | None, row: int, name: str) -> tuple[str, ...]:
+    building = project.buildings[row]
+    place = areas.building(building.id) if areas is not None else building.areas
+    return place[name].settles if place is not None else ()
 
 
 def _unstated(project: Project, now: tuple[Decimal, Decimal | None]) -> list[Settles]:

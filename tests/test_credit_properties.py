@@ -132,6 +132,24 @@ def test_a_range_contains_every_completion_of_the_unknowns(raw: dict[str, Any], 
 
 
 @settings(max_examples=60, deadline=None)
+@given(projects())
+def test_the_base_amount_is_no_wider_than_its_completions(raw: dict[str, Any]) -> None:
+    raw["buildings"] = raw["buildings"][:1]
+    raw["jobs"] = [{**group, "building": "A"} for group in raw["jobs"]]
+    raw["capital"] = [{**item, "building": "A"} for item in raw["capital"]]
+    open_still = [each for each in unknowns(raw) if each[0] == "area"]
+    raw = completed(raw, dict.fromkeys(open_still[MOST_OPEN:], True))
+    open_still = open_still[:MOST_OPEN]
+    whole = estimate(project_of(raw), trust="stated")["base"]
+    every = [
+        estimate(project_of(completed(raw, dict(zip(open_still, values, strict=True)))), trust="stated")["base"]
+        for values in itertools.product([True, False], repeat=len(open_still))
+    ]
+    assert whole.low == min(line.low for line in every if line.low is not None)
+    assert whole.high == max(line.high for line in every if line.high is not None)
+
+
+@settings(max_examples=60, deadline=None)
 @given(projects(), st.booleans())
 def test_trusting_more_figures_stays_within_what_trusting_fewer_gives(raw: dict[str, Any], strict: Any) -> None:
     found = {trust: estimate(project_of(raw), trust=trust, strict=strict) for trust in TRUSTS}

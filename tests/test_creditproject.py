@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+BUILDING = {"gross_leasable_sqft": 50000, "premises": "industrial", "construction": "rehabilitation"}
+
+
 def good(**more: Any) -> dict[str, Any]:
     return {
         "business": {"industry": "manufacturing"},
@@ -108,6 +111,8 @@ def test_all_problems_of_a_bad_project_are_told_at_once() -> None:
         ({"methd": "per_job"}, "methd: nothing is called that. Did you mean 'method'?"),
         ({"application_date": "2016-01-05", "approval_date": "2016-01-04"}, "approval_date: it lies before"),
         ({"application_date": "2016-02-30"}, "application_date: found '2016-02-30'; expected a day as YYYY-MM-DD"),
+        ({"buildings": [BUILDING | {"id": "=1+1"}]}, "buildings > =1+1 > id: found '=1+1'; expected a name of letters"),
+        ({"buildings": [BUILDING | {"id": "{a}"}]}, "expected a name of letters"),
         ({"business": {}}, "business > industry: it is missing; expected automobile, aviation"),
         ({"buildings": []}, "buildings: found []"),
     ],

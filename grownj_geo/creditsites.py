@@ -1,0 +1,108 @@
+"""The areas of a project's buildings, found by the classifier: from what the project says of where they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from grownj_geo.areas import Areas, BuildingAreas, area_names, areas_of, building_areas, rulebooks_for
+from grownj_geo.determine import Directory, Engine
+from grownj_geo.errors import SiteError
+from grownj_geo.facts import check_facts
+from grownj_geo.locate import locate
+from grownj_geo.rulebook import load_rulebook
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from grownj_geo.atlas import Atlas
+    from grownj_geo.creditproject import Building, Project
+    from grownj_geo.determination import Determination
+
+__all__ = ["areas_of_project", "areas_of_site"]
+
+
+def areas_of_site(
+    typed: str,
+    atlas: Atlas,
+    *,
+    name: str = "site",
+    facts: Mapping[str, object] | None = None,
+    readings: Mapping[str, str] | None = None,
+    pin: str | None = None,
+    municipality: str | None = None,
+) -> list[Determination]:
+    """Return the determinations of one building by every rulebook that a credit rule asks.
+
+    Parameters
+    ----------
+    typed
+        Where it is, as `grownj check` takes it; empty where a parcel number or a municipality says it.
+    name
+        The building, for messages.
+
+    Raises
+    ------
+    SiteError, FactError, RulebookError
+        As `determine` does; the message begins with the building.
+    """
+    try:
+        site = locate(typed, directory=Directory(atlas), pin=pin, municipality=municipality)
+    except SiteError as error:
+        raise type(error)(f"Building {name}: {error}") from error
+    site = replace(site, facts=check_facts(facts or {}))
+    engines = [Engine(atlas, load_rulebook(book), dict(readings or {})) for book in rulebooks_for(area_names())]
+    return [engine.determine(site) for engine in engines]
+
+
+def areas_of_project(
+    project: Project, atlas: Atlas, *, sites: Mapping[str, str] | None = None, readings: Mapping[str, str] | None = None
+) -> Areas | None:
+    """Return the areas of a project's buildings; None where nothing says where any of them is.
+
+    Parameters
+    ----------
+    sites
+        Where buildings are, by their ids; outranks what the project says. A building that says its areas keeps them
+        unless it is among these.
+    readings
+        Chosen options of open questions of the areas.
+
+    Raises
+    ------
+    SiteError, FactError, RulebookError
+        As `areas_of_site` does.
+    """
+    places: dict[str, BuildingAreas] = {}
+    found: dict[str, list[Determination]] = {}
+    for building in project.buildings:
+        typed = (sites or {}).get(building.id) or building.site
+        if typed is None and building.areas is not None:
+            places[building.id] = building.areas
+        elif typed or building.pin or building.municipality:
+            found[building.id] = _determined(building, typed or "", atlas, readings)
+    if not found:
+        return None
+    record = areas_of(found)
+    every = []
+    for building in project.buildings:
+        if building.id in found:
+            every.append(building_areas(building.id, found[building.id]))
+        else:
+            stated = places.get(building.id) or BuildingAreas(id=building.id)
+            every.append(stated.model_copy(update={"id": building.id}))
+    return record.model_copy(update={"buildings": tuple(every)})
+
+
+def _determined(
+    building: Building, typed: str, atlas: Atlas, readings: Mapping[str, str] | None
+) -> list[Determination]:
+    return areas_of_site(
+        typed,
+        atlas,
+        name=building.id,
+        facts=building.facts,
+        readings=readings,
+        pin=None if typed else building.pin,
+        municipality=building.municipality,
+    )

@@ -1,0 +1,148 @@
+"""The workbook computes: its formulas give what the lines say, and change when an input changes."""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import ROUND_DOWN, ROUND_HALF_UP, ROUND_UP, Decimal
+from typing import TYPE_CHECKING, Any
+
+import openpyxl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from test_credit_properties import building, projects
+
+from grownj_geo.creditproject import project_of
+from grownj_geo.credits import Estimate, estimate
+from grownj_geo.creditxlsx import estimate_workbook, write_estimate
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOP = 6
+NO_LIMIT = 1e90
+
+
+def rounded(value: float, digits: int, mode: str) -> float:
+    if value >= NO_LIMIT:
+        return value
+    return float(Decimal(repr(value)).quantize(Decimal(1).scaleb(-digits), rounding=mode))
+
+
+FUNCTIONS: dict[str, Any] = {
+    "IF": lambda test, yes, no: yes if test else no,
+    "MIN": lambda *values: min(values),
+    "MAX": lambda *values: max(values),
+    "SUM": lambda *values: math.fsum(values),
+    "ROUND": lambda value, digits: rounded(value, digits, ROUND_HALF_UP),
+    "ROUNDUP": lambda value, digits: rounded(value, digits, ROUND_UP),
+    "ROUNDDOWN": lambda value, digits: rounded(value, digits, ROUND_DOWN),
+    "AND": lambda *values: all(values),
+    "OR": lambda *values: any(values),
+}
+
+
+class Computed:
+    """A sheet as a spreadsheet program computes it, for the few functions that are used."""
+
+    def __init__(self, sheet: Any) -> None:
+        self.sheet, self.known = sheet, {}
+
+    def __getitem__(self, cell: str) -> Any:
+        if cell not in self.known:
+            value = self.sheet[cell].value
+            if isinstance(value, str) and value.startswith("="):
+                words = re.sub(r"(?<![<>=])=(?!=)", "==", value[1:])
+                words = re.sub(r"\b([A-G]\d+)\b", r'cells["\1"]', words)
+                value = eval(words, {"__builtins__": {}, "cells": self, **FUNCTIONS})  # noqa: S307 - our own formulas
+            self.known[cell] = value
+        return self.known[cell]
+
+
+def rows(found: Estimate) -> dict[str, int]:
+    return {line.id: TOP + i for i, line in enumerate(found.lines)}
+
+
+def same(one: float, other: Decimal | None) -> bool:
+    if other is None:
+        return one >= NO_LIMIT
+    return math.isclose(one, float(other), rel_tol=1e-9, abs_tol=0.011)
+
+
+def check(found: Estimate) -> int:
+    computed = Computed(estimate_workbook(found)["Computation"])
+    formulas = 0
+    for line in found.lines:
+        row = rows(found)[line.id]
+        low, high = computed[f"C{row}"], computed[f"D{row}"]
+        formulas += line.formula is not None
+        if line.outcome is not None:
+            assert (low, high) == (line.outcome, line.outcome), line.id
+        else:
+            assert line.low is not None
+            assert same(low, line.low), (line.id, low, line.low)
+            assert same(high, line.high), (line.id, high, line.high)
+    return formulas
+
+
+def ordinary(**more: Any) -> dict[str, Any]:
+    return {
+        "name": "Works",
+        "business": {"industry": "manufacturing"},
+        "buildings": [building("A", {"qualified_incentive_area": "yes", "distressed_municipality": "yes"})],
+        "jobs": [{"kind": "new", "count": 12}, {"kind": "retained", "count": 30}],
+        "capital": [{"what": "equipment", "amount": 300_000}],
+        **more,
+    }
+
+
+def test_every_formula_gives_what_its_line_says() -> None:
+    assert check(estimate(project_of(ordinary()))) > 12
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(projects())
+def test_the_formulas_of_any_project_give_what_its_lines_say(raw: dict[str, Any]) -> None:
+    for trust in ("known", "stated", "confirmed"):
+        check(estimate(project_of(raw), trust=trust))
+
+
+def test_a_changed_input_changes_the_award_as_the_rules_do() -> None:
+    found = estimate(project_of(ordinary()), trust="stated")
+    book = estimate_workbook(found)
+    sheet = book["Computation"]
+    for column in "CD":
+        sheet[f"{column}{rows(found)['new_jobs@A']}"] = 20
+    more = ordinary(jobs=[{"kind": "new", "count": 20}, {"kind": "retained", "count": 30}])
+    again = estimate(project_of(more), trust="stated")
+    computed = Computed(sheet)
+    row = rows(found)["award"]
+    assert again.award.low > found.award.low
+    assert (computed[f"C{row}"], computed[f"D{row}"]) == (float(again.award.low), float(again.award.high or 0))
+    for column in "CD":
+        sheet[f"{column}{rows(found)['new_jobs@A']}"] = 9
+    for column in "CD":
+        sheet[f"{column}{rows(found)['retained_jobs@A']}"] = 24
+    assert Computed(sheet)[f"D{row}"] == 0
+
+
+def test_the_file_is_whole_and_says_what_it_rests_on(tmp_path: Path) -> None:
+    path = tmp_path / "credit.xlsx"
+    write_estimate(estimate(project_of(ordinary())), path)
+    book = openpyxl.load_workbook(path)
+    assert book.sheetnames == ["Computation", "Figures", "Notes"]
+    statuses = {row[0].value: row[3].value for row in book["Figures"].iter_rows(min_row=2)}
+    assert statuses["base_distressed"] == "secondary"
+    assert [p.name for p in tmp_path.iterdir()] == ["credit.xlsx"]
+
+
+@pytest.mark.parametrize("name", ['=HYPERLINK("http://x","y")', "+1+1", "@SUM(1)"])
+def test_names_are_text_and_never_computed(tmp_path: Path, name: str) -> None:
+    raw = ordinary(name=name)
+    path = tmp_path / "credit.xlsx"
+    write_estimate(estimate(project_of(raw)), path)
+    sheet = openpyxl.load_workbook(path)["Computation"]
+    assert sheet["B1"].value == f"'{name}"
+    ours = [cell.value for row in sheet.iter_rows(min_row=TOP) for cell in row if str(cell.value).startswith("=")]
+    assert not any("HYPERLINK" in formula for formula in ours)
