@@ -245,9 +245,7 @@ def _tell(targets: Sequence[Path], sites: MapSites | None, areas: MapAreas) -> N
         if len(sites.not_answered) > _MOST_TOLD:
             say(f"{len(sites.not_answered) - _MOST_TOLD:,} more rows have no answer; the page lists them.")
     if areas.not_drawn:
-        say(
-            f"Not drawn, because their layers are not loaded: {len(areas.not_drawn)} classes; see grownj layers status."
-        )
+        say(f"Not drawn, their layers are not loaded: {len(areas.not_drawn)} classes; see grownj layers status.")
     count = "" if sites is None else f" with {len(sites):,} sites"
     for target in targets:
         say(f"Wrote {target}{count}, {target.stat().st_size / 1e6:,.1f} MB.")

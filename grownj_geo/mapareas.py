@@ -54,6 +54,7 @@ OUTLINE_TOLERANCE_FT = 60.0
 
 _MOST_VERTICES = 120_000
 """Vertices of one class; where there are more, its lines are simplified further, and the class says so."""
+_COARSEST_FT = 4_000.0
 _FRACTIONS = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
 Sureness = Literal["sure", "possible"]
@@ -450,12 +451,9 @@ def _polygons(found: DrawnClass, layer: Layer, chosen: Ints, unsure: set[int]) -
     whole = [layer.geometry(i) for i in chosen.tolist()]
     tolerance = OUTLINE_TOLERANCE_FT
     drawn = shapely.simplify(whole, tolerance, preserve_topology=True)
-    while shapely.get_num_coordinates(drawn).sum() > _MOST_VERTICES:
+    while shapely.get_num_coordinates(drawn).sum() > _MOST_VERTICES and tolerance < _COARSEST_FT:
         tolerance *= 2
-        simpler = shapely.simplify(whole, tolerance, preserve_topology=True)
-        if shapely.get_num_coordinates(simpler).sum() >= shapely.get_num_coordinates(drawn).sum():
-            break  # nothing but corners is left
-        drawn = simpler
+        drawn = shapely.simplify(whole, tolerance, preserve_topology=True)
     areas = tuple(
         Area(layer.name(i), geometry, *_sureness(layer, i, unsure, kinds))
         for i, geometry in zip(chosen.tolist(), drawn, strict=True)

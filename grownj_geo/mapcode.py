@@ -120,7 +120,7 @@ def coded_polygons(areas: Sequence[shapely.Geometry], *, per_degree: float) -> s
         How many steps a degree has.
     """
     parts, of_area = shapely.get_parts(np.asarray(areas, dtype=object), return_index=True)
-    polygons = shapely.get_type_id(parts) == shapely.GeometryType.POLYGON
+    polygons = (shapely.get_type_id(parts) == shapely.GeometryType.POLYGON) & ~shapely.is_empty(parts)
     parts, of_area = parts[polygons], of_area[polygons]
     rings, of_part = shapely.get_rings(parts, return_index=True)
     xy, of_ring = shapely.get_coordinates(rings, return_index=True)

@@ -23,14 +23,13 @@ class _Page(Figure):
 
     _template = Template(
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta http-equiv="Content-Security-Policy" content="{{ this.policy }}">\n'
-        "<title>{{ this.title|e }}</title>\n{{ this.header.render(**kwargs) }}\n</head>\n<body>\n"
+        '<meta http-equiv="Content-Security-Policy" content="GROWNJ-POLICY">\n'
+        "<title>GROWNJ-TITLE</title>\n{{ this.header.render(**kwargs) }}\n</head>\n<body>\n"
         "{{ this.html.render(**kwargs) }}\n<script>\n{{ this.script.render(**kwargs) }}\n</script>\n</body>\n</html>\n"
     )
 
-    def __init__(self, *, title: str, policy: str) -> None:
-        super().__init__(title=title)
-        self.policy = policy
+    def __init__(self) -> None:
+        super().__init__()
         # The page says its encoding itself.
         self.header._children.clear()  # noqa: SLF001 - branca offers no other way
 
@@ -41,11 +40,9 @@ class _Map(folium.Map):
     default_js: list[tuple[str, str]] = []  # noqa: RUF012 - folium's own
     default_css: list[tuple[str, str]] = []  # noqa: RUF012 - same
 
-    def __init__(self, template: str, about: Mapping[str, str], **options: Any) -> None:  # noqa: ANN401 - folium's own
+    def __init__(self, template: str, **options: Any) -> None:  # noqa: ANN401 - folium's own
         super().__init__(**options)
         self._template = Template(template)
-        for name, value in about.items():
-            setattr(self, name, value)
 
     def get_name(self) -> str:
         """Return one name always, so that equal maps are equal bytes."""
@@ -104,42 +101,25 @@ class _Start(MacroElement):
         return "start"
 
 
-def rendered_page(
-    *,
-    template: str,
-    title: str,
-    subtitle: str,
-    disclaimer: str,
-    policy: str,
-    parts: Mapping[str, str],
-    data_json: str,
-    classes: Sequence[str],
-    tiles: tuple[str, str] | None = None,
-) -> str:
-    """Return a page with a map.
+def rendered_page(template: str, classes: Sequence[str], *, tiles: tuple[str, str] | None = None) -> str:
+    """Return a page with a map, with marks where its texts, styles and scripts go.
+
+    Folium reads as a template again what an element has rendered. So nothing that anybody else wrote may pass through
+    here: it is put in the place of the marks afterwards.
 
     Parameters
     ----------
     template
         Macros ``header``, ``html`` and ``script`` of the map.
-    title, subtitle, disclaimer
-        At the head of the page.
-    policy
-        Content of the Content-Security-Policy.
-    parts
-        Scripts and styles that the template names.
-    data_json
-        What the page's script reads.
     classes
         Ids of the classes of area, in drawing order.
     tiles
         Address of tiles and whom they are from; None for none.
     """
-    page = _Page(title=title, policy=policy)
-    about = {"title": title, "subtitle": subtitle, "disclaimer": disclaimer, "data_json": data_json, **parts}
+    page = _Page()
     # Tiles are sharp at whole zooms only; drawn lines are at any.
     step = 1.0 if tiles is not None else 0.25
-    drawn = _Map(template, about, location=_MIDDLE, zoom_start=8, tiles=None, control_scale=True, zoom_snap=step)
+    drawn = _Map(template, location=_MIDDLE, zoom_start=8, tiles=None, control_scale=True, zoom_snap=step)
     page.add_child(drawn)
     if tiles is not None:
         drawn.add_child(_Tiles(tiles[0], attr=tiles[1], control=False, max_zoom=19))

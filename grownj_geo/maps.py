@@ -7,7 +7,9 @@ strangers stand in the page as data only, and its policy lets no script run but 
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -43,7 +45,8 @@ _TILES_BY = '&copy; <a href="https://www.openstreetmap.org/copyright">OpenStreet
 _BASE_STEPS, _FINE_STEPS = 1e5, 1e7  # 3.6 ft and 0.04 ft
 _MOST_REFUSED = 200
 _OUTCOMES = {"yes": 1, "no": -1, "undetermined": 0, None: 0}
-_POLICY = "GROWNJ-CONTENT-POLICY"
+_MARK = re.compile("GROWNJ-(LEAFLET-CSS|LEAFLET-JS|CSS|JS|TITLE|SUBTITLE|DISCLAIMER|DATA|POLICY)")
+_POLICY = "policy-of-this-page"
 
 
 @dataclass(frozen=True)
@@ -91,6 +94,7 @@ def map_html(engine: Engine, areas: MapAreas, sites: MapSites | None = None, *, 
     data = _page_data(engine, areas, sites, online=online)
     page = _rendered(engine, data, [known.look.id for known in areas.classes], online=online)
     policy = content_policy(page, pictures=(_TILES_FROM,) if online else ())
+    # The first is the page's own: it stands before everything else.
     return page.replace(_POLICY, policy, 1)
 
 
@@ -278,8 +282,9 @@ def _notes(sites: MapSites, *, general: bool) -> list[str]:
     notes = []
     if general:
         notes.append(
-            f"{len(sites):,} sites: they are drawn in clusters until few are in view, and those that are alike share "
-            "what is said of them. Lines to what a distance was measured from are drawn for single sites only."
+            f"{len(sites):,} sites: they are drawn in clusters until few are in view (the ring of a cluster shows the "
+            "shares of its amounts), and those that are alike share what is said of them. Lines to what a distance was "
+            "measured from are drawn for single sites only."
         )
     unplaced = int((~sites.placed).sum())
     if unplaced:
@@ -324,22 +329,25 @@ def _row(found: Found, texts: Texts) -> list[Any]:
 
 
 def _rendered(engine: Engine, data: dict[str, Any], classes: Sequence[str], *, online: bool) -> str:
-    """Return the page as folium renders it, with a mark where its policy goes."""
+    """Return the page as folium renders it, with everything in its place but the policy."""
     try:
         from grownj_geo.mapfolium import rendered_page  # noqa: PLC0415 - folium is an extra
     except ImportError as error:
-        raise LayerFault(
-            "not_installed", f"Maps need folium, which is not installed. Install it: {INSTALL}."
-        ) from error
+        message = f"Maps need folium, which is not installed. Install it: {INSTALL}."
+        raise LayerFault("not_installed", message) from error
     script, style = leaflet_files()
-    return rendered_page(
-        template=map_template(),
-        title="Grow New Jersey incentive areas" if engine.rulebook.id == "grow-nj" else engine.rulebook.title,
-        subtitle=f"As of {engine.atlas.as_of}.",
-        disclaimer=DISCLAIMER,
-        policy=_POLICY,
-        parts={"leaflet_js": script, "leaflet_css": style, "css": page_css(), "js": page_js()},
-        data_json=script_json(data),
-        classes=classes,
-        tiles=(TILES, _TILES_BY) if online else None,
-    )
+    page = rendered_page(map_template(), classes, tiles=(TILES, _TILES_BY) if online else None)
+    title = "Grow New Jersey incentive areas" if engine.rulebook.id == "grow-nj" else engine.rulebook.title
+    parts = {
+        "LEAFLET-CSS": style,
+        "LEAFLET-JS": script,
+        "CSS": page_css(),
+        "JS": page_js(),
+        "TITLE": escape(visible(title)),
+        "SUBTITLE": f"As of {engine.atlas.as_of}.",
+        "DISCLAIMER": escape(DISCLAIMER),
+        "DATA": script_json(data),
+        "POLICY": _POLICY,
+    }
+    # In one go: what is put in is not looked at again.
+    return _MARK.sub(lambda found: parts[found.group(1)], page)

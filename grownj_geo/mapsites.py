@@ -20,6 +20,7 @@ from grownj_geo.determine import Engine
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.features import LayerFault
 from grownj_geo.maptable import open_sites
+from grownj_geo.place import PlacementKind
 from grownj_geo.units import FT_PER_FTUS, to_lonlat
 from grownj_geo.words import feet
 
@@ -534,8 +535,10 @@ def _general(engine: Engine, blocks: Sequence[RowBlock], names: Sequence[str]) -
         answered = answer_block(engine, raw)
         block, rows, sites = answered.block, answered.rows, answered.sites
         alike = answered.answers.alike
-        own = np.array([groups.setdefault(g, len(groups)) for g in _groups(engine, alike)], dtype=np.int64)
         of_site = np.asarray(answered.answers.found.group)[sites]
+        own = np.full(len(alike["municipality"]), -1, dtype=np.int64)
+        for k in np.unique(of_site).tolist():
+            own[k] = groups.setdefault(_group(engine, alike, k), len(groups))
         group.append(own[of_site])
         for bound, listed in (("base_floor", floors), ("base_ceiling", ceilings)):
             dollars = alike.get(bound, np.full(len(own), None, dtype=object))
@@ -566,26 +569,23 @@ def _asked_ids(engine: Engine) -> list[str]:
     return [category.id for category in engine.rulebook.categories if category.kind != "ground"]
 
 
-def _groups(engine: Engine, alike: Mapping[str, NDArray[np.object_]]) -> list[Group]:
-    """Return what is said of each group of sites that are alike."""
-    ids = _asked_ids(engine)
-    found = []
-    for k in range(len(alike["municipality"])):
-        where = ", ".join(filter(None, (alike["municipality"][k], _county(alike["county"][k]))))
-        findings = tuple(
-            Found(
-                c,
-                alike[c][k],
-                alike[f"{c}_leans"][k],
-                None,
-                (alike[f"{c}_causes"][k] or "").replace("_", " "),
-                bool(alike[f"{c}_assumed"][k]),
-                "",
-            )
-            for c in ids
+def _group(engine: Engine, alike: Mapping[str, NDArray[np.object_]], k: int) -> Group:
+    """Return what is said of one group of sites that are alike."""
+    where = ", ".join(filter(None, (alike["municipality"][k], _county(alike["county"][k]))))
+    found = tuple(
+        Found(
+            c,
+            alike[c][k],
+            alike[f"{c}_leans"][k],
+            None,
+            (alike[f"{c}_causes"][k] or "").replace("_", " "),
+            bool(alike[f"{c}_assumed"][k]),
+            "",
         )
-        found.append(Group(f"{where} ({alike['placement'][k]})", findings))
-    return found
+        for c in _asked_ids(engine)
+    )
+    kind = str(alike["placement"][k])
+    return Group(where if kind == PlacementKind.CERTAIN.value else f"{where} ({kind})", found)
 
 
 def _county(name: str | None) -> str:

@@ -87,20 +87,20 @@ grownj.areas = function (map, data, groups) {
 };
 
 grownj.pattern = function (known) {
-  const about = { stroke: known.colour, "stroke-width": 1.6, "stroke-opacity": known.opacity, fill: "none" };
+  const about = { stroke: known.colour, "stroke-width": 1.3, "stroke-opacity": known.opacity, fill: "none" };
   const marks = {
-    diagonal: ["path", { ...about, d: "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4" }],
-    antidiagonal: ["path", { ...about, d: "M-2,6 l4,4 M0,0 l8,8 M6,-2 l4,4" }],
-    cross: ["path", { ...about, "stroke-width": 1.1, d: "M-2,2 l4,-4 M0,8 l8,-8 M6,10 l4,-4 M-2,6 l4,4 M0,0 l8,8 M6,-2 l4,4" }],
-    dots: ["circle", { cx: 4, cy: 4, r: 1.5, fill: known.colour, "fill-opacity": known.opacity }],
-    solid: ["rect", { width: 8, height: 8, fill: known.colour, "fill-opacity": known.opacity }],
+    diagonal: ["path", { ...about, d: "M-2,2 l4,-4 M0,10 l10,-10 M8,12 l4,-4" }],
+    antidiagonal: ["path", { ...about, d: "M-2,8 l4,4 M0,0 l10,10 M8,-2 l4,4" }],
+    cross: ["path", { ...about, "stroke-width": 1, d: "M-2,2 l4,-4 M0,10 l10,-10 M8,12 l4,-4 M-2,8 l4,4 M0,0 l10,10 M8,-2 l4,4" }],
+    dots: ["circle", { cx: 5, cy: 5, r: 1.6, fill: known.colour, "fill-opacity": known.opacity }],
+    solid: ["rect", { width: 10, height: 10, fill: known.colour, "fill-opacity": known.opacity }],
   };
   const [tag, attributes] = marks[known.pattern];
   const tint = known.pattern === "solid" ? 0 : 0.1;
   return grownj.drawing(
     "pattern",
-    { id: "fill-" + known.id, patternUnits: "userSpaceOnUse", width: 8, height: 8 },
-    grownj.drawing("rect", { width: 8, height: 8, fill: known.colour, "fill-opacity": tint }),
+    { id: "fill-" + known.id, patternUnits: "userSpaceOnUse", width: 10, height: 10 },
+    grownj.drawing("rect", { width: 10, height: 10, fill: known.colour, "fill-opacity": tint }),
     grownj.drawing(tag, attributes)
   );
 };

@@ -27,7 +27,7 @@ grownj.sites = function (map, data) {
     south[i] = 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI);
   }
   const MANY = 1200;
-  const CELL = 56;
+  const CELL = 64;
   const NEAR = 12;
   const canvas = L.DomUtil.create("canvas", "leaflet-zoom-hide", map.getPane("sites"));
   let shown = { points: [], clusters: [] };
@@ -87,6 +87,7 @@ grownj.sites = function (map, data) {
     for (const i of shown.points) {
       if (i !== chosen) grownj.mark(pen, ...shown.place(i), data.tiers[look[i]], data.tiers[ring[i]], 6.5);
     }
+    for (const cell of shown.clusters) cluster(pen, cell);
     if (chosen >= 0 && isFinite(lat[chosen])) {
       const [px, py] = shown.place(chosen);
       pen.beginPath();
@@ -99,7 +100,6 @@ grownj.sites = function (map, data) {
       pen.stroke();
       grownj.mark(pen, px, py, data.tiers[look[chosen]], data.tiers[ring[chosen]], 8.5);
     }
-    for (const cell of shown.clusters) cluster(pen, cell);
     map.getContainer().dataset.sites = String(shown.points.length);
     map.getContainer().dataset.clusters = String(shown.clusters.length);
   }

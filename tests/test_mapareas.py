@@ -1,0 +1,226 @@
+"""What is drawn: true circles, outlines near their layers, classes as the rules have them, and what is left out."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+import shapely
+from drawn import draw
+
+from grownj_geo.atlas import Atlas, load_atlas
+from grownj_geo.determine import Engine
+from grownj_geo.mapareas import (
+    CIRCLE_ERROR_FT,
+    OUTLINE_TOLERANCE_FT,
+    MapAreas,
+    circles_around,
+    draw_areas,
+    radius_words,
+    ring_around,
+)
+from grownj_geo.palette import area_class
+from grownj_geo.rulebook import load_rulebook
+from grownj_geo.units import FT_PER_FTUS, geodesic_ft, miles_to_ft, to_lonlat, to_working
+
+if TYPE_CHECKING:
+    from grownj_geo.mapareas import DrawnClass
+
+
+@pytest.fixture(scope="module")
+def areas(engine: Engine) -> MapAreas:
+    return draw_areas(engine)
+
+
+def class_of(areas: MapAreas, name: str) -> DrawnClass:
+    return next(known for known in areas.classes if known.look.id == name)
+
+
+def between(geometry: shapely.Geometry) -> tuple[np.ndarray, np.ndarray]:
+    """Return points on a line, corners and middles of sides, in degrees."""
+    xy = shapely.get_coordinates(shapely.segmentize(geometry, shapely.length(geometry) / 2_000))
+    return to_lonlat(xy[:, 0], xy[:, 1])
+
+
+@pytest.mark.parametrize("miles", [0.25, 0.5, 1.0, 15.0])
+@pytest.mark.parametrize("place", [(-74.1641, 40.7344), (-75.119, 39.9447), (-74.9, 38.95)])
+def test_circles_are_within_a_foot_of_the_true_ones(miles: float, place: tuple[float, float]) -> None:
+    (circle,) = circles_around(np.array([place]), miles_to_ft(miles))
+    lon, lat = between(circle.exterior)
+    off = np.abs(geodesic_ft(np.full_like(lon, place[0]), np.full_like(lat, place[1]), lon, lat) - miles_to_ft(miles))
+    assert off.max() < CIRCLE_ERROR_FT + 0.02
+
+
+def test_the_ring_around_a_place_is_within_a_foot_of_the_true_distance(atlas: Atlas) -> None:
+    layer = atlas.layer("south_jersey_port_terminals")
+    assert layer is not None
+    for i in range(len(layer)):
+        ground, radius = layer.geometry(i), miles_to_ft(15.0)
+        lon, lat = between(shapely.boundary(ring_around(ground, radius)))
+        edge = shapely.get_coordinates(shapely.segmentize(shapely.boundary(ground), 25.0))
+        x, y = to_lonlat(edge[:, 0], edge[:, 1])
+        some = slice(None, None, 40)
+        far = geodesic_ft(lon[some, None], lat[some, None], x[None, :], y[None, :]).min(axis=1)
+        # Points 25 ft apart on the terminal's line are off the nearest one by less than a hundredth at 15 miles.
+        assert np.abs(far - radius).max() < 1.0, layer.name(i)
+
+
+def test_station_circles_of_the_map_are_the_rulebooks(areas: MapAreas, engine: Engine) -> None:
+    half, mile = class_of(areas, "station_radius"), class_of(areas, "station_radius_growth_zone")
+    assert half.label == "Within ½ mile of a rail station"
+    assert mile.label == "Within 1 mile of a rail station, for growth zones"
+    layer = engine.atlas.layer("transit_stations")
+    assert layer is not None
+    rail = [
+        i
+        for i in layer.select(as_of=engine.atlas.as_of).tolist()
+        if layer.value("mode", i) in {"commuter_rail", "light_rail", "rapid_transit"}
+        and layer.value("out_of_state", i) == "false"
+    ]
+    assert sorted(name for name, _, _ in half.points) == sorted(layer.name(i) for i in rail)
+    for area, (name, lon, lat) in zip(half.areas, half.points, strict=True):
+        x, y = (float(v) for v in to_working(lon, lat))
+        assert area.name == name
+        assert shapely.contains_xy(area.geometry, x, y)
+
+
+def test_outlines_are_near_their_layer_and_leave_no_gap(areas: MapAreas, atlas: Atlas) -> None:
+    layer = atlas.layer("municipalities")
+    assert layer is not None
+    by_key = {layer.key(i): layer.geometry(i) for i in layer.select(as_of=atlas.as_of).tolist()}
+    assert {outline.code for outline in areas.municipalities} == set(by_key)
+    for outline in areas.municipalities[::25]:
+        true = by_key[outline.code]
+        # Corners that are left out lie in slivers: no more ground than the tolerance along the line.
+        moved = shapely.symmetric_difference(outline.geometry, true).area
+        assert moved < OUTLINE_TOLERANCE_FT * true.length / 4
+    state = shapely.coverage_union_all([outline.geometry for outline in areas.municipalities])
+    assert abs(sum(outline.geometry.area for outline in areas.municipalities) / state.area - 1) < 1e-4
+    assert len(areas.counties) == 21
+
+
+def test_municipal_classes_are_what_the_rules_say_of_municipalities_alone(areas: MapAreas) -> None:
+    zones = class_of(areas, "growth_zone")
+    assert sorted(a.name.split(",")[0] for a in zones.areas if a.sureness == "sure") == [
+        "Atlantic City",
+        "Camden City",
+        "Passaic City",
+        "Paterson City",
+        "Trenton City",
+    ]
+    hubs = class_of(areas, "urban_transit_hub_municipality")
+    assert len(hubs.areas) == 9
+    southern = class_of(areas, "southern_eight")
+    counties = {a.name.split(", ")[1] for a in southern.areas}
+    assert len(counties) == 8
+    distressed = class_of(areas, "distressed_municipality")
+    open_still = [a for a in distressed.areas if a.sureness == "possible"]
+    assert open_still
+    assert all(a.note == "undetermined: fact missing" for a in open_still)
+
+
+def test_bounds_and_terminals_that_do_not_count_yet_are_drawn_as_possible() -> None:
+    before = Engine(load_atlas(as_of="2016-06-01"), load_rulebook())
+    port = class_of(draw_areas(before), "south_jersey_port")
+    kinds = {(a.name, a.note): a.sureness for a in port.areas}
+    assert kinds["Paulsboro Marine Terminal", "open whether it counts"] == "possible"
+    assert kinds["Salem Terminal", "innermost line: surely within"] == "sure"
+    assert kinds["Salem Terminal", "outermost line that it can have"] == "possible"
+
+
+def test_terminals_count_from_their_first_vessel(areas: MapAreas) -> None:
+    port = class_of(areas, "south_jersey_port")
+    sure = {a.name for a in port.areas if a.sureness == "sure"}
+    assert "Paulsboro Marine Terminal" in sure
+
+
+def test_layers_that_are_not_loaded_are_named_with_how_to_get_them(areas: MapAreas) -> None:
+    missing = {known.look.id: known for known in areas.not_drawn}
+    assert missing["planning_area_1"].why == "not loaded"
+    assert missing["planning_area_1"].how.startswith("grownj layers fetch planning_areas")
+    assert areas.problems == ()
+
+
+def test_features_are_chosen_by_value_and_by_figure() -> None:
+    x, y = (float(v) for v in to_working(-74.1641, 40.7344))
+    places = [shapely.box(x + 9_000 * k, y, x + 9_000 * k + 5_000, y + 5_000) for k in range(4)]
+    plan = draw(
+        "planning_areas",
+        [
+            (places[0], {"SPDETAIL": "METROPOLITAN"}),
+            (places[1], {"SPDETAIL": "RURAL"}),
+            (places[2], {"SPDETAIL": "PARK"}),
+            (places[3], {"SPDETAIL": "SOMETHING NEW"}),
+        ],
+    )
+    tracts = draw(
+        "census_tract_poverty",
+        [
+            (places[k], {"GEOID": f"3401300010{k}", "NAMELSAD": f"Tract {k}", "POVERTY_RATE": rate,
+                         "ACS_EDITION": "2011-2015", "TRACT_VINTAGE": "2010"})
+            for k, rate in enumerate(("19.96", "20.0", "", "35"))
+        ],
+    )  # fmt: skip
+    engine = Engine(Atlas(layers=[plan, tracts]), load_rulebook())
+    found = draw_areas(engine)
+    assert [a.sureness for a in class_of(found, "planning_area_1").areas] == ["sure", "possible"]
+    assert [a.name for a in class_of(found, "planning_area_4a").areas if a.sureness == "sure"] == ["RURAL"]
+    assert [a.name for a in class_of(found, "deep_poverty_tract").areas] == ["Tract 1", "Tract 3"]
+    assert "1 features without a figure are not drawn" in class_of(found, "deep_poverty_tract").notes
+
+
+def test_a_large_layer_is_simplified_further_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("grownj_geo.mapareas._MOST_VERTICES", 60)
+    x, y = (float(v) for v in to_working(-74.1641, 40.7344))
+    round_ground = shapely.Point(x, y).buffer(40_000, quad_segs=400)
+    zone = draw("meadowlands_district", [(round_ground, {})])
+    known = class_of(draw_areas(Engine(Atlas(layers=[zone]), load_rulebook())), "meadowlands_district")
+    assert known.drawn_to_ft > OUTLINE_TOLERANCE_FT
+    geometry = known.areas[0].geometry
+    assert geometry is not None
+    assert shapely.get_num_coordinates(geometry) <= 60
+    assert shapely.hausdorff_distance(geometry, round_ground) * FT_PER_FTUS <= known.drawn_to_ft
+
+
+def test_a_broken_layer_is_told_and_not_drawn() -> None:
+    broken = draw("meadowlands_district", [])
+    atlas = Atlas(layers=[broken], manifests=None)
+    manifest = broken.manifest.model_copy(update={"least_features": 1})
+    broken = type(broken)(manifest, broken.columns, broken.bounds, broken.fingerprint)
+    atlas = Atlas(layers=[broken])
+    found = draw_areas(Engine(atlas, load_rulebook()))
+    missing = {known.look.id: known for known in found.not_drawn}
+    assert missing["meadowlands_district"].why.startswith("could not be used")
+    assert found.problems
+
+
+def test_a_rulebook_without_a_category_has_no_class_of_it(atlas: Atlas) -> None:
+    found = draw_areas(Engine(atlas, load_rulebook("urban-transit-hub")))
+    drawn = {known.look.id for known in found.classes}
+    assert "growth_zone" not in drawn
+    assert "station_radius" not in drawn
+    assert "port_of_new_york_district" in drawn
+
+
+def test_only_the_classes_asked_for_are_drawn(engine: Engine) -> None:
+    found = draw_areas(engine, classes=[area_class("growth_zone")])
+    assert [known.look.id for known in found.classes] == ["growth_zone"]
+    assert {source.layer for source in found.sources} == {"designations", "municipalities"}
+
+
+def test_radii_read_as_people_say_them() -> None:
+    assert [radius_words(m) for m in (0.5, 0.25, 1, 2, 15, 0.3)] == [
+        "½ mile",
+        "¼ mile",
+        "1 mile",
+        "2 miles",
+        "15 miles",
+        "0.3 miles",
+    ]
+
+
+def test_the_day_is_the_atlas_day(areas: MapAreas, engine: Engine) -> None:
+    assert engine.atlas.as_of == date(2017, 4, 17)
+    assert any(source.edition == "edition of 2021-01-01" for source in areas.sources)
