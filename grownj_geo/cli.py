@@ -14,6 +14,7 @@ import typer
 
 from grownj_geo.cli_batch import batch
 from grownj_geo.cli_loading import layers_app
+from grownj_geo.cli_map import draw_map
 from grownj_geo.cli_records import add_record_commands
 from grownj_geo.cli_rules import rules_app
 from grownj_geo.cli_site import (
@@ -81,6 +82,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command(epilog=EPILOG)(batch)
+app.command("map", cls=SiteCommand, epilog=EPILOG)(draw_map)
 app.add_typer(layers_app, name="layers")
 app.add_typer(rules_app, name="rules")
 add_record_commands(app)
