@@ -148,7 +148,9 @@ def _recheck_out(
     from grownj_geo.recordsout import recheck_rows, render_rechecks  # noqa: PLC0415 - only where it is used
 
     content = {
-        "records": [{**one.model_dump(mode="json"), "same": one.same} for one in done],
+        "records": [
+            {**one.model_dump(mode="json"), "same": one.same, "answers_differ": one.answers_differ} for one in done
+        ],
         "refused": [{"source": one.source, "words": one.words} for one in refused],
     }
     if target is not None:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
+from grownj_geo.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
     from grownj_geo.layer import Layer
     from grownj_geo.rulebook import Rulebook
-    from grownj_geo.store import Store
 
 __all__ = ["Conditions", "Engines", "sources_of"]
 
@@ -126,6 +127,20 @@ class Engines:
             if manifest.ships and self.base.edition(i) is None and atlas.edition(i) is None
             if (layer := self.base.layer(i)) is not None
         ]
+
+    @cached_property
+    def stored(self) -> Mapping[str, str]:
+        """Checksum of every edition in the store that can be read, by its name."""
+        store = Store() if self.store is None else self.store
+        return {held.name: held.edition.sha256 for held in store.held() if held.edition is not None}
+
+    def at_hand(self, editions: Iterable[str]) -> tuple[str, ...]:
+        """Return those of some chosen editions that are still there; ``@none`` and ``@shipped`` always are."""
+        return tuple(
+            name
+            for name in editions
+            if name.partition("@")[2] in {"none", "shipped"} or sum(one.startswith(name) for one in self.stored) == 1
+        )
 
     def with_sources(self, conditions: Conditions, chosen: Sequence[str] = ()) -> Conditions:
         """Return conditions that name the edition of every layer which the day takes, those chosen apart.

@@ -181,7 +181,7 @@ def sealed_text(determination: Determination, engine: Engine, site: Site, *, edi
     engine, site
         What gave it.
     editions
-        The editions that were chosen by name.
+        The editions that were chosen by name; the record has their whole names.
 
     Examples
     --------
@@ -192,10 +192,14 @@ def sealed_text(determination: Determination, engine: Engine, site: Site, *, edi
     'grownj-record/1'
     """
     wkb = None if site.geometry is None else shapely.to_wkb(site.geometry, hex=True, byte_order=1)
+    chosen = []
+    for name in editions:
+        held = engine.atlas.edition(name.partition("@")[0])
+        chosen.append(name if held is None else held.name)
     content = {
         "format": KEPT_FORMAT,
         "sha256": "",
-        "question": {"geometry_wkb": wkb, "readings": dict(sorted(engine.readings.items())), "editions": [*editions]},
+        "question": {"geometry_wkb": wkb, "readings": dict(sorted(engine.readings.items())), "editions": chosen},
         "determination": determination.model_dump(mode="json"),
         "rulebook": engine.rulebook.model_dump(mode="json", by_alias=True, exclude_defaults=True)
         | {"format": engine.rulebook.format},

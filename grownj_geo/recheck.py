@@ -30,14 +30,25 @@ from grownj_geo.inputchanges import (
 )
 from grownj_geo.lawdates import concerning, fact_dates, law_dates, reach_of_item
 from grownj_geo.records import rulebook_record
-from grownj_geo.rerun import Answers, Item, Runs, Setting, Value, answers_of, changed_items, same_value, steps, value_of
+from grownj_geo.rerun import (
+    MAIN_FIELDS,
+    Answers,
+    Item,
+    Runs,
+    Setting,
+    Value,
+    answers_of,
+    changed_items,
+    same_value,
+    steps,
+    value_of,
+)
 from grownj_geo.rulebook import Rulebook, load_rulebook, shipped_rulebooks
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from grownj_geo.determine import Engine
-    from grownj_geo.edition import Held
     from grownj_geo.kept import Kept
     from grownj_geo.site import FactValue
 
@@ -106,6 +117,11 @@ class Recheck(_Record):
     def same(self) -> bool:
         """Whether nothing is answered otherwise."""
         return not self.differences
+
+    @property
+    def answers_differ(self) -> bool:
+        """Whether an answer, a lean, the base amount or the municipality differs, and not only what stands beside."""
+        return any(difference.field in MAIN_FIELDS for difference in self.differences)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,23 +212,8 @@ class Rechecker:
     def _chosen(self, kept: Kept) -> tuple[str, ...]:
         """Return the editions to use whatever the day: those asked for, and those that the record chose."""
         asked = {name.partition("@")[0] for name in self.asked.editions}
-        there = {held.name for held in self._held()}
-        own = [
-            name
-            for name in kept.editions
-            if (layer := name.partition("@")[0]) not in asked
-            and (
-                name.partition("@")[2] in {"none", "shipped"}
-                or sum(one.startswith(name) for one in there if one.partition("@")[0] == layer) == 1
-            )
-        ]
-        return (*own, *self.asked.editions)
-
-    def _held(self) -> Sequence[Held]:
-        from grownj_geo.store import Store  # noqa: PLC0415 - only where it is used
-
-        store = self.engines.store
-        return (Store() if store is None else store).held()
+        own = [name for name in kept.editions if name.partition("@")[0] not in asked]
+        return (*self.engines.at_hand(own), *self.asked.editions)
 
     def _sources(self, day: date, chosen: tuple[str, ...] = ()) -> Mapping[str, str]:
         """Return which editions a day takes today."""
@@ -248,7 +249,7 @@ class Rechecker:
                 recorded,
                 engine,
                 new,
-                stored={h.name: h.edition.sha256 for h in self._held() if h.edition is not None},
+                stored=self.engines.stored,
                 day_took=self._sources(recorded.as_of),
             ),
             *rulebook_factor(

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from grownj_geo.report import plain
-from grownj_geo.rerun import field_words, value_words
+from grownj_geo.rerun import MAIN_FIELDS, field_words, value_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = ["recheck_rows", "render_rechecks", "render_watched", "watch_rows"]
 
-_MAIN = frozenset({"outcome", "leans", "floor", "ceiling", "municipality"})
-
 
 def render_rechecks(done: Sequence[Recheck], refused: Sequence[Refused], console: Console, *, every: bool) -> None:
     """Print what differs, record by record; those that are the same too where that is asked for."""
@@ -34,17 +32,25 @@ def render_rechecks(done: Sequence[Recheck], refused: Sequence[Refused], console
             str(one.as_of_now) if one.as_of_was == one.as_of_now else f"{one.as_of_now}, recorded as of {one.as_of_was}"
         )
         title = f"{one.typed} ({one.source})" if one.typed != one.source else one.source
-        console.print(Text(plain(f"{title}: {'the same' if one.same else 'CHANGED'}, as of {day}"), "bold"))
+        console.print(Text(plain(f"{title}: {_status(one)}, as of {day}"), "bold"))
         if not one.sealed:
             _put(console, 2, "not sealed (made without --save): whether it was altered cannot be seen")
         for change in one.inputs:
             _put(console, 2, f"other now: {change.words}")
         _differences(one.differences, console)
     changed = sum(not one.same for one in done)
-    parts = [f"{changed:,} changed", f"{len(done) - changed:,} the same"]
+    answers = sum(one.answers_differ for one in done)
+    beside = f" ({answers:,} in an answer, {changed - answers:,} in margins, causes or assumptions only)"
+    parts = [f"{changed:,} changed{beside if changed else ''}", f"{len(done) - changed:,} the same"]
     if refused:
         parts.append(f"{len(refused):,} refused")
     console.print(Text(f"{len(done) + len(refused):,} records: {', '.join(parts)}."))
+
+
+def _status(one: Recheck) -> str:
+    if one.same:
+        return "the same"
+    return "CHANGED" if one.answers_differ else "the same answers, other margins, causes or assumptions"
 
 
 def _put(console: Console, indent: int, words: str) -> None:
@@ -114,7 +120,7 @@ def render_watched(found: Sequence[Watched], refused: Sequence[Refused], console
 
 def _coming(coming: Upcoming, console: Console) -> None:
     _put(console, 2, str(coming.day))
-    main = [turn for turn in coming.turns if turn.field in _MAIN]
+    main = [turn for turn in coming.turns if turn.field in MAIN_FIELDS]
     for turn in main:
         _put(console, 4, f"{_figure(turn.label, turn.field)}: {_turned(turn)}")
     rest = len(coming.turns) - len(main)

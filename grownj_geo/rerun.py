@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from grownj_geo.site import FactValue, Site
 
 __all__ = [
+    "MAIN_FIELDS",
     "Answers",
     "Item",
     "Runs",
@@ -35,6 +36,9 @@ Value = str | float | int | bool | tuple[str, ...] | None
 Item = tuple[str, str]
 Answers = dict[Item, tuple[str, Value]]
 """Label and value by a category's id (or ``tier``, ``place``) and a field of it."""
+
+MAIN_FIELDS = frozenset({"outcome", "leans", "floor", "ceiling", "municipality"})
+"""The figures that are the answer itself; the others say how near it is, or why."""
 
 _WORDS = {
     "outcome": "answer",

@@ -140,7 +140,12 @@ class Watcher:
         readings = {**self.readings, **({} if kept is None else known_readings(kept.readings))}
         start = self.as_of if kept is None else kept.determination.as_of
         conditions = Conditions(
-            as_of=start, book=self._known(book), readings=tuple(sorted(readings.items())), sources=()
+            as_of=start,
+            book=self._known(book),
+            readings=tuple(sorted(readings.items())),
+            sources=tuple(
+                (n.partition("@")[0], n) for n in sorted(self.engines.at_hand(kept.editions if kept else ()))
+            ),
         )
         setting = Setting(conditions, tuple(sorted(site.facts.items())))
         engine = self.engines.engine(conditions)

@@ -147,7 +147,7 @@ def test_the_table_has_a_row_for_each_difference(saved: Path, tmp_path: Path) ->
     as_json = tmp_path / "out.json"
     run("recheck", str(saved), "--as-of", "2014-11-01", "-o", str(as_json))
     (one,) = json.loads(as_json.read_text(encoding="utf-8"))["records"]
-    assert one.pop("same") is False
+    assert (one.pop("same"), one.pop("answers_differ")) == (False, True)
     assert len(Recheck.model_validate(one).differences) == sum(row["status"] == "changed" for row in rows)
 
 

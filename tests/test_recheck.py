@@ -98,6 +98,22 @@ def test_a_chosen_edition_and_reading_are_part_of_the_question(tmp_path: Path, s
     assert again(kept, store, rulebooks=(TWO,)).same
 
 
+def test_an_edition_chosen_by_the_beginning_of_its_name_stays_that_one(tmp_path: Path, store: Store) -> None:
+    add(store, planning("METROPOLITAN", edition=date(2016, 1, 1)))
+    kept = record(tmp_path, store, Site.from_lonlat(*NEWARK), book=TWO, editions=("planning_areas@2016",))
+    add(store, planning("RURAL", edition=date(2016, 6, 1)))
+    assert again(kept, store, rulebooks=(TWO,)).same
+
+
+def test_margins_alone_are_told_from_answers(tmp_path: Path, store: Store) -> None:
+    add(store, planning("METROPOLITAN"))
+    kept = record(tmp_path, store, Site.from_lonlat(*NEWARK), book=TWO)
+    add(store, planning("METROPOLITAN", half=4000.0))
+    found = again(kept, store, rulebooks=(TWO,))
+    assert set(listed(found)) == {("answer", "margin_ft")}
+    assert (found.same, found.answers_differ) == (False, False)
+
+
 # -- a layer changed (acceptance) ---------------------------------------------------------------------
 
 

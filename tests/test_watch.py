@@ -173,6 +173,18 @@ def test_a_record_is_watched_from_its_own_day_with_its_own_answers(tmp_path: Pat
     assert (again.holds, again.floor) == (False, 500)
 
 
+def test_an_edition_that_the_record_chose_is_watched_with(tmp_path: Path, store: Store) -> None:
+    inside = drawn_book({"inside": {"layer": "planning_areas", "where": {"planning_area": ["PA1"]}}})
+    for detail, begins in (("METROPOLITAN", date(2014, 1, 1)), ("RURAL", date(2016, 7, 1))):
+        features = [(around(NEWARK, 500.0), {"SPDETAIL": detail})]
+        add(store, draw("planning_areas", features, least_features=1, valid_from=begins))
+    chosen = ("planning_areas@none",)
+    kept = record(tmp_path, store, Site.from_lonlat(*NEWARK), as_of="2015-01-01", book=inside, editions=chosen)
+    found = Watcher(as_of=date(2015, 1, 1), engines=Engines(store)).watch(Candidate("n", "a.json", kept.site, kept))
+    assert found.holds
+    assert found.upcoming == ()
+
+
 def test_a_record_under_an_unknown_rulebook_is_refused(tmp_path: Path, store: Store) -> None:
     kept = record(tmp_path, store, Site.from_lonlat(*NEWARK), book=drawn_book({"in_new_jersey": True}))
     bare = Kept("bare.json", kept.determination, sealed=False, readings=kept.readings)
