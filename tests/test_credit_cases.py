@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+import csv
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from credit_case_files import CreditCase, as_amount, credit_cases
 
 from grownj_geo.creditproject import project_of
 from grownj_geo.credits import Estimate, estimate
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 RESULTS = {"award", "award_year", "if_eligible", "if_eligible_year"}
 
@@ -35,8 +39,17 @@ def test_a_case_comes_out_as_its_file_says(case: CreditCase) -> None:
             assert amounts_of(found, line) == (as_amount(least), as_amount(most)), line
 
 
+@pytest.mark.shared
+def test_every_published_award_of_good_quality_has_a_case(shared: Path) -> None:
+    with (shared / "cases" / "grow_nj_approvals.csv").open(encoding="utf-8", newline="") as file:
+        wanted = {row["case_id"] for row in csv.DictReader(file) if row["derived_quality"] in {"exact", "strong"}}
+    named = " ".join(case.rule for case in credit_cases())
+    assert wanted
+    assert [case_id for case_id in sorted(wanted) if case_id not in named] == []
+
+
 def test_every_case_names_its_rule_and_files_are_not_empty() -> None:
     cases = credit_cases()
-    assert len(cases) > 15
+    assert len(cases) > 350
     for case in cases:
         assert case.rule, str(case)
