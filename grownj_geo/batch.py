@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import shutil
 import time
 from collections import Counter
 from contextlib import ExitStack
@@ -20,13 +22,16 @@ from grownj_geo.features import Change, LayerFault
 from grownj_geo.recordlines import records_file
 from grownj_geo.rows_block import OutColumn
 from grownj_geo.siterows import TableOptions, open_table
+from grownj_geo.store import home_folder
 from grownj_geo.tableout import open_writer
+from grownj_geo.tablepath import is_remote, stamp, table_path
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from grownj_geo.atlas import Atlas
     from grownj_geo.batchengines import Answering
     from grownj_geo.cells import CellIndex
     from grownj_geo.siterows import SiteTableReader
@@ -119,8 +124,8 @@ class BatchSummary(BaseModel):
 
 
 def run_batch(
-    source: Path,
-    target: Path,
+    source: Path | str,
+    target: Path | str,
     question: Question,
     *,
     options: BatchOptions | None = None,
@@ -135,9 +140,9 @@ def run_batch(
     Parameters
     ----------
     source
-        The table.
+        The table: a path, or of Parquet the URL of an object in a store, as `table_path` takes it.
     target
-        Where to write: CSV, XLSX, Parquet, GeoParquet, GeoPackage or GeoJSON by its ending.
+        Where to write: CSV, XLSX, Parquet, GeoParquet, GeoPackage or GeoJSON by its ending; a path or such a URL.
     question
         What is asked.
     options
@@ -157,17 +162,19 @@ def run_batch(
     """
     options = options or BatchOptions()
     engine = question.engine()
-    stamp = _stamp(source) if source.exists() else ""
+    source, target = table_path(source), table_path(target)
+    here = _outgoing(target) if is_remote(target) else target
+    before = stamp(source) if source.exists() else ""
     reader = open_table(source, options.table, directory=Directory(engine.atlas))
     columns = batch_columns(engine, reader.header, question.detail)
     block_rows = options.block_rows if evidence is None else min(options.block_rows, _MOST_RECORDS)
-    marks = " ".join(map(str, (rulebook_mark(engine), atlas_mark(engine), question, options.table, block_rows, stamp)))
+    marks = " ".join(map(str, (rulebook_mark(engine), atlas_mark(engine), question, options.table, block_rows, before)))
     started = time.monotonic()
     index, slower = _index(engine, source, reader.rows, options.index)
     with ExitStack() as stack:
         writer = stack.enter_context(
             open_writer(
-                target,
+                here,
                 header=reader.columns,
                 extra=[OutColumn(column.name, column.type) for column in columns],
                 crs=reader.crs,
@@ -178,7 +185,7 @@ def run_batch(
         work = Work(
             question,
             engine.atlas,
-            source.absolute(),
+            source if is_remote(source) else source.absolute(),
             reader.terms,
             columns,
             writer.draws,
@@ -199,10 +206,12 @@ def run_batch(
             writer.write(raw, found.columns, drawn=found.drawn, tally=tally)
             if progress is not None:
                 progress(writer.rows, reader.rows)
-        _refuse_changed(source, stamp)
+        _refuse_changed(source, before)
         tallies, rows = writer.tallies, writer.rows
-        told = (*slower, *reader.changes, *writer.finish())
+        told = (*slower, *_unusable(engine.atlas), *reader.changes, *writer.finish())
         records.finish()
+    if is_remote(target):
+        _put(here, target)
     return _summary(question, engine, source, target, tallies, rows, resumed, time.monotonic() - started, told)
 
 
@@ -241,21 +250,44 @@ def _without_index(error: LayerFault) -> Change:
     return Change(kind=error.fault, effect="noted", count=1, words=f"Answered without a cell index: {error}")
 
 
-def _stamp(source: Path) -> str:
-    """Return what tells a table that was changed between two runs."""
-    status = source.stat()
-    return f"{source.name} {status.st_size} {status.st_mtime_ns}"
+def _unusable(atlas: Atlas) -> Iterator[Change]:
+    """Tell which layers should be there and cannot be used: a table of nothing but undetermined has its reason."""
+    for layer_id in sorted(atlas.manifests):
+        state = atlas.state(layer_id)
+        if state.status == "unusable":
+            words = f"The layer {layer_id} cannot be used, and what it decides is undetermined: {state.problem}"
+            yield Change(kind="layer_unusable", effect="noted", count=1, words=words)
 
 
-def _refuse_changed(source: Path, stamp: str) -> None:
+def _outgoing(target: Path) -> Path:
+    """Return where a table is written before it goes to a store: the same place again for whoever resumes."""
+    folder = home_folder() / "outgoing" / hashlib.sha256(str(target).encode()).hexdigest()[:16]
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / target.name
+
+
+def _put(written: Path, target: Path) -> None:
+    """Copy a table to its store, where an object appears when it is whole, and remove it here."""
+    try:
+        with written.open("rb") as source, target.open("wb") as sink:
+            shutil.copyfileobj(source, sink, 1 << 24)
+    except OSError as error:
+        raise LayerFault(
+            "not_written", f"{target} could not be written ({error}); the whole table is kept in {written}."
+        ) from error
+    written.unlink()
+    written.parent.rmdir()
+
+
+def _refuse_changed(source: Path, before: str) -> None:
     """Refuse a table that somebody wrote while it was read: rows of two states would stand together."""
-    now = _stamp(source) if source.exists() else "nothing"
-    if source.is_dir() or now == stamp:
+    now = stamp(source) if source.exists() else "nothing"
+    if source.is_dir() or now == before:
         # A folder was read whole at the beginning, and changes whenever somebody looks into it.
         return
     raise LayerFault(
         "changed_meanwhile",
-        f"{source} was changed while it was read: name, bytes and time were {stamp}, and are {now}. Nothing was "
+        f"{source} was changed while it was read: name, bytes and time were {before}, and are {now}. Nothing was "
         "written; run it again when nobody writes to it.",
     )
 

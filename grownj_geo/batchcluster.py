@@ -14,6 +14,7 @@ from grownj_geo.batchengines import in_order
 from grownj_geo.batchwork import Answerer, BlockAnswers, Work
 from grownj_geo.features import LayerFault
 from grownj_geo.siterows import row_source
+from grownj_geo.tablepath import stamp
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -136,16 +137,12 @@ def _answered(
 
 
 def _same_file(client: Any, path: Path) -> bool:  # noqa: ANN401
-    """Return whether all workers see the table under the same path, as large and as old."""
-    seen = client.run(_stamp, path)
-    return set(seen.values()) == {_stamp(path)}
+    """Return whether all workers see the same table under the same path or URL."""
+    return set(client.run(_seen, path).values()) == {_seen(path)}
 
 
-def _stamp(path: Path) -> tuple[int, int] | None:
-    if not path.is_file():
-        return None
-    status = path.stat()
-    return status.st_size, status.st_mtime_ns
+def _seen(path: Path) -> str | None:
+    return stamp(path) if path.is_file() else None
 
 
 # -- on the workers ------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from grownj_geo.features import LayerFault
+from grownj_geo.tablepath import native
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -142,7 +143,7 @@ def bounded_batches(
 def _arrow(origin: Path | bytes) -> Any:  # noqa: ANN401 - pyarrow has no types
     import pyarrow as pa  # noqa: PLC0415 - only where Parquet is read
 
-    return pa.BufferReader(origin) if isinstance(origin, bytes) else origin
+    return pa.BufferReader(origin) if isinstance(origin, bytes) else native(origin)
 
 
 def _plan(leaves: Sequence[_Leaf], schema: Any) -> tuple[list[str], int]:  # noqa: ANN401 - pyarrow has no types

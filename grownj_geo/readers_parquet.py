@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from grownj_geo.features import Change, Features, LayerFault
 from grownj_geo.readers_gdal import Decoder, column_values
 from grownj_geo.readers_pages import bounded_batches
+from grownj_geo.tablepath import native
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +36,7 @@ def _open(path: Path, source: str) -> Any:  # noqa: ANN401 - pyarrow has no type
     if tail != _ENDS or size < 12:  # noqa: PLR2004 - the least of a Parquet file
         raise LayerFault("truncated", f"{source} does not end as Parquet does: it is cut off. Get it again.")
     try:
-        file = pq.ParquetFile(path)
+        file = pq.ParquetFile(native(path))
     except (pa.ArrowException, OSError, ValueError) as error:
         raise LayerFault("unreadable", f"{source} is no readable Parquet ({error}). Get or export it again.") from error
     return file

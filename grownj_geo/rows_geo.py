@@ -15,6 +15,7 @@ from grownj_geo.readers import read_features
 from grownj_geo.readers_pages import Room, bounded_batches
 from grownj_geo.readers_parquet import parquet_about
 from grownj_geo.rows_block import ArrowColumns, ColumnType, OutColumn, RawBlock, is_blank
+from grownj_geo.tablepath import native
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -91,16 +92,9 @@ class ParquetRows:
             skipped += self._groups[first]
             first += 1
         drop, at, waiting, held = start - skipped, start, [], 0
-        batches = bounded_batches(
-            self.path,
-            columns=[field.name for field in self._fields],
-            source=self.name,
-            room=_ROOM,
-            groups=range(first, len(self._groups)),
-        )
-        with closing(batches):
+        with closing(self._batches(first)) as batches:
             for batch in batches:
-                part = _undictionaried(batch.slice(drop), self._fields)
+                part = batch.slice(drop)
                 drop = max(0, drop - batch.num_rows)
                 waiting.append(part)
                 held += part.num_rows
@@ -114,6 +108,15 @@ class ParquetRows:
             at += held
         if at < self._count:
             raise LayerFault("truncated", f"{self.name}: {at:,} rows could be read; expected {self._count:,}.")
+
+    def _batches(self, first: int) -> Generator[Any]:
+        """Yield record batches from a group of rows on, each group looked through when it is its turn."""
+        names = [field.name for field in self._fields]
+        for group in range(first, len(self._groups)):
+            part = bounded_batches(self.path, columns=names, source=self.name, room=_ROOM, groups=[group])
+            with closing(part):
+                for batch in part:
+                    yield _undictionaried(batch, self._fields)
 
     def _block(self, table: Any, start: int) -> RawBlock:  # noqa: ANN401 - pyarrow has no types
         import pyarrow as pa  # noqa: PLC0415
@@ -139,7 +142,7 @@ class ParquetRows:
 def _opened(path: Path) -> Any:  # noqa: ANN401 - pyarrow has no types
     import pyarrow.parquet as pq  # noqa: PLC0415 - only Parquet needs it
 
-    return pq.ParquetFile(path, memory_map=False, pre_buffer=False)
+    return pq.ParquetFile(native(path), memory_map=False, pre_buffer=False)
 
 
 def _nested_texts(file: Any) -> Iterator[Any]:  # noqa: ANN401

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,9 +18,11 @@ from grownj_geo.rows_block import RowBlock
 from grownj_geo.rows_columns import Roles, TableOptions, find_roles
 from grownj_geo.rows_place import Placer, plain_numbers
 from grownj_geo.rows_shapes import fitting_box
+from grownj_geo.tablepath import is_remote, table_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -184,7 +185,8 @@ def open_table(
     Parameters
     ----------
     path
-        A local file, or the folder of a file geodatabase.
+        A local file, or the folder of a file geodatabase; of Parquet also the URL of an object in a store, as
+        `table_path` takes it.
     options
         What whoever asks says about it; the columns are found by their usual names unless given.
     directory
@@ -209,7 +211,7 @@ def open_table(
     ('40.7344,-74.1641', None, 3)
     """
     options = options or TableOptions()
-    path = Path(path)
+    path = table_path(path)
     suffix = path.suffix.lower()
     if not path.exists():
         raise LayerFault("not_found", f"There is no {str(path)!r}; expected the path of a table.")
@@ -221,6 +223,8 @@ def open_table(
 def row_source(path: Path, options: TableOptions) -> RowSource:
     """Return the rows of a table as they came; see `open_table`, which understands them."""
     suffix = path.suffix.lower()
+    if is_remote(path) and suffix not in _PARQUET:
+        raise LayerFault("wrong_format", f"{path.name} is in a store, from which Parquet is read; copy it here first.")
     # Imported here: each format costs only whoever reads it.
     if path.is_file() and suffix in _TEXT:
         from grownj_geo.rows_text import TextRows  # noqa: PLC0415
