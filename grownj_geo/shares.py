@@ -25,7 +25,7 @@ _SHARE_RESOLUTION = 1e-7
 
 
 @lru_cache(maxsize=512)  # many sites are near the same stations
-def geodesic_circle(lon: float, lat: float, radius_ft: float) -> shapely.Polygon:
+def geodesic_circle(lon: float, lat: float, radius_ft: float, *, corners: int = _AZIMUTHS) -> shapely.Polygon:
     """Return the ground within a radius of a point, measured on the GRS80 ellipsoid.
 
     Parameters
@@ -34,6 +34,8 @@ def geodesic_circle(lon: float, lat: float, radius_ft: float) -> shapely.Polygon
         Degrees.
     radius_ft
         International feet.
+    corners
+        How many corners stand for the circle.
 
     Returns
     -------
@@ -45,7 +47,7 @@ def geodesic_circle(lon: float, lat: float, radius_ft: float) -> shapely.Polygon
     >>> round(geodesic_circle(-74.1641, 40.7344, 2640).area / (3.14159265 * 2640**2), 3)
     1.0
     """
-    azimuths = np.linspace(0.0, 360.0, _AZIMUTHS, endpoint=False)
+    azimuths = np.linspace(0.0, 360.0, corners, endpoint=False)
     n = len(azimuths)
     lons, lats, _ = pyproj.Geod(ellps="GRS80").fwd(
         np.full(n, lon), np.full(n, lat), azimuths, np.full(n, radius_ft / FT_PER_METRE)
