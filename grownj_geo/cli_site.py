@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from contextlib import contextmanager
@@ -101,6 +102,7 @@ class Group(TyperGroup):
         **extra: Any,  # noqa: ANN401 - same
     ) -> Any:  # noqa: ANN401 - same
         """Run a command and leave with its exit code."""
+        output = _output()
         try:
             code = super().main(args, prog_name, complete_var, False, windows_expand_args, **extra)
         except _UsageError as error:
@@ -112,7 +114,44 @@ class Group(TyperGroup):
             code = BAD_INPUT
         except typer.Abort:
             code = 130
+        except SystemExit as left:
+            # Help and tables are printed by others, who put output elsewhere and leave with 1 where nobody reads on.
+            if left.code != 1 or _output() == output:
+                raise
+            code = 0
         return sys.exit(code if isinstance(code, int) else 0) if standalone_mode else code
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401 - click's or typer's own
+        """Run the command that was typed; end quietly where nobody reads on, as in ``| head``."""
+        try:
+            done = super().invoke(ctx)
+            sys.stdout.flush()
+        except typer.Exit:
+            _flush()
+            raise
+        except BrokenPipeError:
+            # Caught here: whoever called would leave with a code that says that something is wrong.
+            _flush()
+            raise typer.Exit(0) from None
+        return done
+
+
+def _output() -> tuple[int, int, str]:
+    """Return what tells where output goes."""
+    try:
+        status = os.fstat(1)
+    except OSError:
+        return 0, 0, type(sys.stdout).__name__
+    return status.st_dev, status.st_ino, type(sys.stdout).__name__
+
+
+def _flush() -> None:
+    """Write what waits to be written; nowhere, where nobody reads any more."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 class SiteCommand(TyperCommand):
@@ -174,7 +213,11 @@ def say(words: str) -> None:
     """Write one paragraph to the error stream, without terminal escapes."""
     shown = "".join(c if c.isprintable() else " " for c in words)
     encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
-    typer.echo(shown.encode(encoding, "backslashreplace").decode(encoding), err=True)
+    try:
+        typer.echo(shown.encode(encoding, "backslashreplace").decode(encoding), err=True)
+    except BrokenPipeError:
+        # Nobody reads what goes wrong; the exit code still says it.
+        _flush()
 
 
 def fail(words: str, code: int = BAD_INPUT) -> NoReturn:
