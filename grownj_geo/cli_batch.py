@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -39,12 +39,10 @@ Column = Annotated[Text, option(metavar="NAME", words="Column, where its name is
 
 def batch(
     source: Annotated[
-        Path | None, typer.Argument(metavar="INPUT", help="The table: CSV, XLSX, Parquet, GIS files.")
+        str | None, typer.Argument(metavar="INPUT", help="The table: CSV, XLSX, Parquet, GIS files.")
     ] = None,
     *,
-    output: Annotated[
-        Path | None, option("-o", "--output", metavar="FILE", words="Where to write, by its ending.")
-    ] = None,
+    output: Annotated[Text, option("-o", "--output", metavar="FILE", words="Where to write, by its ending.")] = None,
     as_of: AsOf = None,
     rulebook: Annotated[
         str, option("--rulebook", metavar="ID", words="A shipped rulebook (default: grow-nj).")
@@ -97,7 +95,7 @@ def batch(
     Every row comes out, in its order. A row that cannot be read has its problem in its own column; it never stops the
     others, unless --strict says so. The file appears when it is whole; --resume goes on after a stopped run.
     """
-    utf8(*(str(part) for part in (source, output) if part), crs, site, *(reading or ()))
+    utf8(*(part for part in (source, output) if part), crs, site, *(reading or ()))
     if columns not in {"brief", "full"}:
         fail(f"--columns was read as {columns!r}; expected brief or full.")
     detail: Literal["brief", "full"] = "full" if columns == "full" else "brief"
@@ -117,8 +115,8 @@ def batch(
         return
     if source is None or output is None:
         fail("Expected a table and where to write, as in: grownj batch sites.csv -o answers.csv.")
-    if output.exists() and output.resolve() == source.resolve():
-        fail(f"--output {output} is the table that is read; expected another file. Nothing was overwritten.")
+    with refusals():
+        _refuse_same(source, output)
     table = TableOptions(
         lon=lon, lat=lat, x=x, y=y, crs=crs, site=site, pin=pin, municipality=municipality, county=county, block=block,
         lot=lot, qualifier=qualifier, wkt=wkt, uncertainty=uncertainty, uncertainty_ft=uncertainty_ft, sheet=sheet,
@@ -135,6 +133,14 @@ def batch(
         print_json(found.model_dump(mode="json"))
     else:
         _print_summary(found)
+
+
+def _refuse_same(source: str, output: str) -> None:
+    from grownj_geo.tablepath import table_path  # noqa: PLC0415 - only where it is used
+
+    read, written = table_path(source), table_path(output)
+    if written.exists() and written.resolve() == read.resolve():
+        fail(f"--output {output} is the table that is read; expected another file. Nothing was overwritten.")
 
 
 def _check_choices(index: str, engine: str, scheduler: str | None, workers: int) -> None:
@@ -161,9 +167,15 @@ def _print_dictionary(question: Question, *, json: bool) -> None:
 
 
 def _write_summary(path: Path, found: BatchSummary) -> None:
+    from grownj_geo.tableparts import put_file  # noqa: PLC0415 - only where it is used
+
+    beside = path.with_name(f".{path.name}.writing")
     try:
-        path.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        beside.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+        put_file(beside, path)
     except OSError as error:
+        with suppress(OSError):
+            beside.unlink()
         fail(f"--summary {path} could not be written ({error.strerror}); the table itself was.")
 
 
@@ -172,13 +184,20 @@ def _print_summary(found: BatchSummary) -> None:
     say(f"{found.target}: {found.rows:,} rows, {found.answered:,} answered, as of {found.as_of}, by {found.rulebook}.")
     for words in found.changes[:_MOST_SHOWN]:
         say(f"Note: {words}")
-    for problem, count in sorted(found.problems.items(), key=lambda item: -item[1])[:_MOST_SHOWN]:
+    if len(found.changes) > _MOST_SHOWN:
+        say(f"{len(found.changes) - _MOST_SHOWN:,} more notes are in the summary as JSON.")
+    problems = sorted(found.problems.items(), key=lambda item: -item[1])
+    for problem, count in problems[:_MOST_SHOWN]:
         say(f"No answer in {count:,} row{'s' * (count > 1)}: {problem}")
+    if len(problems) > _MOST_SHOWN:
+        others = sum(count for _, count in problems[_MOST_SHOWN:])
+        say(f"No answer in {others:,} more row{'s' * (others > 1)}, each for the reason in its column problem.")
     for name, counts in found.outcomes.items():
         words = ", ".join(f"{word} {counts[word]:,}" for word in ("yes", "undetermined", "no") if counts.get(word))
         say(f"{name}: {words or 'no site'}")
     if found.tiers:
-        say("Base amount, least-most: " + "; ".join(f"${k.replace('-', '-$')}: {v:,}" for k, v in found.tiers.items()))
+        tiers = ((*map(int, pair.split("-")), count) for pair, count in found.tiers.items())
+        say("Base amount, least-most: " + "; ".join(f"${low:,}-${high:,}: {count:,}" for low, high, count in tiers))
     say(f"Near a line: {found.near_line:,} sites. Causes: {', '.join(f'{k} {v:,}' for k, v in found.causes.items())}.")
     again = f" ({found.resumed_rows:,} were written before)" if found.resumed_rows else ""
     say(f"{found.seconds:,.1f} s, {found.rows_per_second:,.0f} rows a second{again}.")
@@ -191,6 +210,8 @@ def _progress(*, hidden: bool) -> Iterator[Callable[[int, int | None], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415 - same
 
     columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True, disable=hidden) as bar:
+    console = Console(stderr=True)
+    # Into a file it would write an empty line and nothing else.
+    with Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal) as bar:
         task = bar.add_task("rows", total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import math
+import os
+import shutil
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING, Any
@@ -32,6 +35,8 @@ __all__ = ["write_geojson", "write_geopackage"]
 _DECIMALS = 9
 _LAYER = "sites"
 _SHAPE = "geom"
+_FULL = "disk is full"
+_NO_ROOM = 1 << 16
 _CLOCK = "1980-01-01T00:00:00.000Z"
 
 
@@ -148,9 +153,10 @@ def write_geopackage(whole: Whole, path: Path) -> tuple[Change, ...]:
         )
         written = int(pyogrio.read_info(path, layer=_LAYER, force_feature_count=True)["features"])
     except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError, pyogrio.errors.FeatureError) as error:
-        raise LayerFault(
-            "not_written", f"{path.name} could not be written by GDAL ({error}). Is there room?"
-        ) from error
+        if _FULL in str(error) or shutil.disk_usage(path.parent).free < _NO_ROOM:
+            # SQLite says so in words or not at all; the number of the system's own error is lost on the way.
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)) from error
+        raise LayerFault("not_written", f"{path.name} could not be written by GDAL ({error}).") from error
     finally:
         pyogrio.set_gdal_config_options({"OGR_CURRENT_DATE": before})
     if written != whole.rows:

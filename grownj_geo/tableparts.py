@@ -58,8 +58,12 @@ def put_file(written: Path, target: Path) -> None:
 
 def _put_text(text: str, target: Path) -> None:
     beside = target.with_name(target.name + _WRITING)
-    beside.write_text(text, encoding="utf-8")
-    put_file(beside, target)
+    try:
+        beside.write_text(text, encoding="utf-8")
+        put_file(beside, target)
+    finally:
+        with contextlib.suppress(OSError):
+            beside.unlink(missing_ok=True)
 
 
 def _paths(work: Path, number: int) -> tuple[Path, Path]:
@@ -166,13 +170,18 @@ class Parts:
 
         part, note = _paths(self.work, len(self.said))
         beside = part.with_name(part.name + _WRITING)
-        with disk_faults(part):
-            options = pa.ipc.IpcWriteOptions(compression="lz4")
-            with pa.OSFile(str(beside), "wb") as sink, pa.ipc.new_file(sink, table.schema, options=options) as file:
-                file.write_table(table)
-            said = {**about, "rows": table.num_rows, "sha256": _digest(beside)}
-            put_file(beside, part)
-            _put_text(json.dumps(said, sort_keys=True, ensure_ascii=False), note)
+        try:
+            with disk_faults(part):
+                options = pa.ipc.IpcWriteOptions(compression="lz4")
+                with pa.OSFile(str(beside), "wb") as sink, pa.ipc.new_file(sink, table.schema, options=options) as file:
+                    file.write_table(table)
+                said = {**about, "rows": table.num_rows, "sha256": _digest(beside)}
+                put_file(beside, part)
+                _put_text(json.dumps(said, sort_keys=True, ensure_ascii=False), note)
+        finally:
+            # What is half written takes room that a full disk does not have.
+            with contextlib.suppress(OSError):
+                beside.unlink(missing_ok=True)
         self.said.append(said)
 
     def tables(self) -> Iterator[Any]:
