@@ -14,6 +14,7 @@ import typer
 
 from grownj_geo.cli_batch import batch
 from grownj_geo.cli_credits import credits_app
+from grownj_geo.cli_export import export_app
 from grownj_geo.cli_loading import layers_app
 from grownj_geo.cli_map import draw_map
 from grownj_geo.cli_records import add_record_commands
@@ -84,6 +85,7 @@ app = typer.Typer(
 )
 app.command(epilog=EPILOG)(batch)
 app.command("map", cls=SiteCommand, epilog=EPILOG)(draw_map)
+app.add_typer(export_app, name="export")
 app.add_typer(credits_app, name="credits")
 app.add_typer(layers_app, name="layers")
 app.add_typer(rules_app, name="rules")

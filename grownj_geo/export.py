@@ -1,0 +1,327 @@
+"""GIS files of areas and of determined sites: GeoPackage, geodatabase, shapefiles, KML, KMZ, GeoJSON, GeoParquet."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import shapely
+
+from grownj_geo.answers import answer_columns
+from grownj_geo.areapieces import drawn_areas
+from grownj_geo.determine import Directory
+from grownj_geo.exporttables import about_export, area_tables, site_tables
+from grownj_geo.features import Change, LayerFault
+from grownj_geo.findings import Findings
+from grownj_geo.georeference import declared_system
+from grownj_geo.rows_block import OutColumn
+from grownj_geo.siterows import TableOptions, open_table
+from grownj_geo.tableparts import disk_faults, put_file
+from grownj_geo.units import WORKING_CRS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.batch import BatchSummary, Question
+    from grownj_geo.determine import Engine
+    from grownj_geo.exporttables import ExportTable
+
+__all__ = ["EXPORT_FORMATS", "Exported", "export_areas", "export_format", "export_sites", "write_tables"]
+
+EXPORT_FORMATS = {
+    ".gpkg": "GeoPackage",
+    ".gdb": "file geodatabase",
+    ".shp.zip": "zipped shapefiles",
+    ".kml": "KML",
+    ".kmz": "KMZ",
+    ".geojson": "GeoJSON",
+    ".parquet": "GeoParquet",
+    ".geoparquet": "GeoParquet",
+}
+"""Formats by the file's ending, in small letters."""
+
+_DENSE_FT = 2_000.0
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What was written.
+
+    Attributes
+    ----------
+    path
+        Where.
+    layers
+        How many features each layer has, by name.
+    changes
+        What the format could not take as it is, and what is to be told.
+    """
+
+    path: Path
+    layers: Mapping[str, int]
+    changes: tuple[Change, ...]
+
+
+def export_format(path: Path) -> str:
+    """Return a file's ending among `EXPORT_FORMATS`.
+
+    Raises
+    ------
+    LayerFault
+        ``wrong_format`` for any other.
+
+    Examples
+    --------
+    >>> export_format(Path("areas.SHP.zip"))
+    '.shp.zip'
+    """
+    for ending in EXPORT_FORMATS:
+        if path.name.lower().endswith(ending) and len(path.name) > len(ending):
+            return ending
+    hint = (
+        " A shapefile is several files: write them zipped, as in areas.shp.zip." if ".shp" in path.name.lower() else ""
+    )
+    raise LayerFault(
+        "wrong_format",
+        f"{path.name} ends in {path.suffix or 'nothing'}; expected one of {', '.join(EXPORT_FORMATS)}.{hint}",
+    )
+
+
+def export_areas(engine: Engine, path: Path, *, areas: Sequence[str] | None = None) -> Exported:
+    """Write the areas of a rulebook as polygons with the clauses that decide them.
+
+    Parameters
+    ----------
+    engine
+        A rulebook on its atlas, with day and readings. Site facts are taken as not stated.
+    path
+        Where, by its ending. A GeoPackage, a geodatabase, shapefiles and KML have a layer for each area; GeoJSON and
+        GeoParquet have one table, in which the field ``area_id`` tells the area.
+    areas
+        Ids of `area_ids`; `default_areas` unless given.
+
+    Raises
+    ------
+    RulebookError
+        If there is no such area.
+    LayerFault
+        ``wrong_format``, ``not_written``, ``disk_full``, or as `drawn_lines`.
+    """
+    export_format(path)
+    tables = area_tables(engine, drawn_areas(engine, areas))
+    return write_tables(tables, path, about=about_export(engine))
+
+
+def export_sites(
+    source: Path,
+    path: Path,
+    question: Question,
+    *,
+    options: TableOptions | None = None,
+    progress: Callable[[int, int | None], None] | None = None,
+) -> tuple[Exported, BatchSummary | None]:
+    """Write determined sites with their answers.
+
+    Parameters
+    ----------
+    source
+        A table of sites as `run_batch` takes it, or a table that it has written, which is taken as it is.
+    path
+        Where, by its ending.
+    question
+        What is asked of every site.
+    options
+        What is said of the table.
+    progress
+        As for `run_batch`.
+
+    Returns
+    -------
+    tuple
+        What was written; and what the table came to, None for one that was answered before.
+
+    Raises
+    ------
+    LayerFault
+        ``wrong_format``, ``other_rulebook``, and as `run_batch`.
+    RulebookError, LayerError
+        As `run_batch`.
+    """
+    export_format(path)
+    engine = question.engine()
+    options = options or TableOptions()
+    reader = open_table(source, options, directory=Directory(engine.atlas))
+    wanted = [column.name for column in answer_columns(engine, "brief")]
+    if set(wanted) <= set(reader.header):
+        blocks = list(reader.blocks())
+        columns = {name: [x for block in blocks for x in block.columns[name]] for name in reader.header}
+        geometries = np.concatenate([block.geometries for block in blocks])
+        _check_same(columns, engine)
+        return _write_sites(engine, columns, geometries, path, reader.changes), None
+    from grownj_geo.batch import BatchOptions, run_batch  # noqa: PLC0415 - only where a table is answered
+
+    with tempfile.TemporaryDirectory(prefix="grownj-export-") as folder:
+        answered = Path(folder) / "answered.geoparquet"
+        found = run_batch(source, answered, question, options=BatchOptions(options), progress=progress)
+        columns, geometries = _answered(answered)
+    told = tuple(Change(kind="batch", effect="noted", count=1, words=words) for words in found.changes)
+    return _write_sites(engine, columns, geometries, path, told), found
+
+
+def _write_sites(
+    engine: Engine,
+    columns: Mapping[str, Sequence[Any]],
+    geometries: NDArray[np.object_],
+    path: Path,
+    told: Sequence[Change],
+) -> Exported:
+    tables = site_tables(engine, columns, geometries)
+    written = write_tables(tables, path, about=about_export(engine))
+    return Exported(written.path, written.layers, (*told, *written.changes))
+
+
+def _check_same(columns: Mapping[str, Sequence[Any]], engine: Engine) -> None:
+    """Refuse a table that was answered by another rulebook than is asked for: its fields mean something else."""
+    marks = {str(mark) for mark in columns["rulebook"] if mark}
+    other = sorted(mark for mark in marks if mark.split(" ")[0] != engine.rulebook.id)
+    if other:
+        raise LayerFault(
+            "other_rulebook",
+            f"The table was answered by {other[0]}; expected {engine.rulebook.id}. Name it with --rulebook.",
+        )
+
+
+def _answered(path: Path) -> tuple[dict[str, list[Any]], NDArray[np.object_]]:
+    """Return the columns and the places, in EPSG:3424, of a table that a batch wrote."""
+    import json  # noqa: PLC0415 - only here
+
+    import pyarrow.parquet as pq  # noqa: PLC0415 - same
+
+    table = pq.read_table(path)
+    geo = json.loads(table.schema.metadata[b"geo"])
+    name = geo["primary_column"]
+    wkb = np.empty(table.num_rows, dtype=object)
+    wkb[:] = table.column(name).to_pylist()
+    shapes = shapely.from_wkb(wkb)
+    crs = geo["columns"][name]["crs"]
+    import pyproj  # noqa: PLC0415 - same
+
+    system = declared_system(pyproj.CRS.from_json_dict(crs).to_wkt(), Findings(path.name))
+    if system.code != WORKING_CRS:
+        shapes = shapely.transform(shapely.force_2d(shapes), system.forward)
+    finite = np.isfinite(shapely.bounds(shapes).reshape(-1, 4)).all(axis=1)
+    shapes[~finite] = None
+    return {column: table.column(column).to_pylist() for column in table.column_names if column != name}, shapes
+
+
+# -- files ---------------------------------------------------------------------------------------------
+
+
+def write_tables(tables: Sequence[ExportTable], path: Path, *, about: Mapping[str, str]) -> Exported:
+    """Write tables of features in the format that a file's name asks for. The file appears when it is whole.
+
+    Parameters
+    ----------
+    tables
+        What to write.
+    path
+        Where, by its ending.
+    about
+        What is said of the whole, by headings.
+
+    Raises
+    ------
+    LayerFault
+        ``wrong_format``, ``not_written`` or ``disk_full``; what was there before is still there then.
+    """
+    ending = export_format(path)
+    with disk_faults(path), _beside(path, ending) as (written, work):
+        told = _write(tables, written, ending, about, work)
+    return Exported(path, {table.name: len(table) for table in tables}, told)
+
+
+def _write(
+    tables: Sequence[ExportTable], path: Path, ending: str, about: Mapping[str, str], work: Path
+) -> tuple[Change, ...]:
+    # Imported here: each format costs only whoever writes it.
+    if ending in {".gpkg", ".gdb", ".shp.zip"}:
+        from grownj_geo.exportgdal import write_geodatabase, write_geopackage, write_shapefiles  # noqa: PLC0415
+
+        if ending == ".shp.zip":
+            return write_shapefiles(tables, path, about=about, work=work)
+        return (write_geopackage if ending == ".gpkg" else write_geodatabase)(tables, path, about=about)
+    if ending in {".kml", ".kmz"}:
+        from grownj_geo.exportkml import write_kml, write_kmz  # noqa: PLC0415
+
+        (write_kml if ending == ".kml" else write_kmz)(tables, path, about=about)
+        return ()
+    return _write_one_table(tables, path, ending)
+
+
+def _write_one_table(tables: Sequence[ExportTable], path: Path, ending: str) -> tuple[Change, ...]:
+    """Write all features of all tables, which have the same fields, as one table."""
+    import pyarrow as pa  # noqa: PLC0415 - only these formats need it
+
+    from grownj_geo.tableformats import assemble  # noqa: PLC0415 - same
+    from grownj_geo.tableout import Whole  # noqa: PLC0415 - same
+
+    kinds = {"text": pa.string(), "integer": pa.int32(), "number": pa.float64(), "boolean": pa.bool_()}
+    fields = tables[0].fields
+    # A side that is straight in feet is a curve in degrees; and GeoJSON wants rings to turn to the left.
+    shapes = shapely.orient_polygons(np.concatenate([table.geometries for table in tables]))
+    if ending == ".geojson":
+        shapes = shapely.segmentize(shapes, _DENSE_FT)
+    arrays = [pa.array([x for table in tables for x in table.values[f.name]], kinds[f.type]) for f in fields]
+    arrays.append(pa.array(shapely.to_wkb(shapes).tolist(), pa.binary()))
+    names = [f.name for f in fields]
+    placed = shapes[~shapely.is_missing(shapes)]
+    whole = Whole(
+        iter([pa.Table.from_arrays(arrays, names=[*names, "wkb of the row"])]),
+        tuple(OutColumn(f.name, f.type, kinds[f.type]) for f in fields),
+        len(shapes),
+        WORKING_CRS,
+        tuple(sorted({shape.geom_type for shape in placed})),
+        tuple(map(float, shapely.total_bounds(placed))) if len(placed) else None,  # type: ignore[arg-type]
+        False,
+    )
+    return assemble("geojson" if ending == ".geojson" else "geoparquet", whole, path)
+
+
+@contextmanager
+def _beside(path: Path, ending: str) -> Iterator[tuple[Path, Path]]:
+    """Give a place beside the file to write to, and a folder for parts; put what was written in place at the end."""
+    if path.is_dir() != (ending == ".gdb") and path.exists():
+        kind = "a folder" if path.is_dir() else "a file"
+        raise LayerFault("not_written", f"{path} is {kind} already; expected another name. Nothing was overwritten.")
+    if ending == ".gdb" and path.exists() and not any(path.glob("a*.gdbtable")):
+        raise LayerFault(
+            "not_written", f"{path} is a folder that is no geodatabase; expected another name. Nothing was overwritten."
+        )
+    if not path.parent.is_dir():
+        raise LayerFault("not_written", f"There is no folder {path.parent}; make it first, or name another.")
+    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", suffix=".writing", dir=path.parent) as folder:
+        work = Path(folder) / "parts"
+        work.mkdir()
+        written = Path(folder) / path.name
+        yield written, work
+        if ending != ".gdb":
+            put_file(written, path)
+            return
+        # A folder cannot be put in another's place at once: the old one steps aside first, and back if that fails.
+        old = Path(folder) / "before.gdb"
+        if path.exists():
+            path.replace(old)
+        try:
+            written.replace(path)
+        except OSError:
+            if old.exists():
+                old.replace(path)
+            raise
+        shutil.rmtree(old, ignore_errors=True)

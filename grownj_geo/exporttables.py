@@ -1,0 +1,301 @@
+"""What GIS files are made of: tables of features with few and short fields, each explained, ready for any format."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import shapely
+
+from grownj_geo.answers import answer_columns, atlas_mark, rulebook_mark
+from grownj_geo.arealines import DRAWN_WITHIN_FT
+from grownj_geo.areapieces import CLASSES
+from grownj_geo.exportstyles import Look, area_look, site_look
+from grownj_geo.rows_block import cell_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.areapieces import Area
+    from grownj_geo.determine import Engine
+
+__all__ = ["ExportField", "ExportTable", "about_export", "area_tables", "short_names", "site_tables"]
+
+FieldType = Literal["text", "integer", "number", "boolean"]
+
+_LONGEST_NAME = 10
+_POINTS = (shapely.GeometryType.POINT, shapely.GeometryType.MULTIPOINT)
+_CLASS = "class"
+_NO_ANSWER = "no_answer"
+_NO_AMOUNT = "no_amount"
+_SAME = ("rulebook", "atlas", "as_of")
+
+
+@dataclass(frozen=True)
+class ExportField:
+    """A field of a table.
+
+    Attributes
+    ----------
+    name
+        As formats have it that allow long names.
+    short
+        As a shapefile has it: at most ten plain letters, digits and underscores, unique in the table.
+    type, meaning
+        What it holds, and what that means.
+    """
+
+    name: str
+    short: str
+    type: FieldType
+    meaning: str
+
+
+@dataclass(frozen=True, eq=False)
+class ExportTable:
+    """Features of one kind.
+
+    Attributes
+    ----------
+    name
+        Fit for a file's or a layer's name.
+    label, about
+        For people: its name, and what it is in a sentence.
+    fields, values
+        The fields, and n values of each by name; None is nothing.
+    geometries
+        In EPSG:3424 (US survey feet), shape (n,); None where a site has no place.
+    look
+        How each feature is drawn.
+    title
+        The field that names a feature; empty for none.
+    """
+
+    name: str
+    label: str
+    about: str
+    fields: tuple[ExportField, ...]
+    values: Mapping[str, Sequence[Any]]
+    geometries: NDArray[np.object_]
+    look: Look
+    title: str = ""
+
+    def __len__(self) -> int:
+        """Return the number of features."""
+        return len(self.geometries)
+
+    @property
+    def points(self) -> bool:
+        """Whether the features are points."""
+        return self.look.points
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Return a name of at most ten plain signs for each name, unique whatever the case.
+
+    Examples
+    --------
+    >>> short_names(["qualified_incentive_area", "qualified_incubator", "Straße", "county"])
+    ['qualified', 'qualified1', 'Strae', 'county']
+    """
+    taken: set[str] = set()
+    found = []
+    for name in names:
+        plain = re.sub(r"[^A-Za-z0-9_]", "", name) or "field"
+        base = (plain if plain[0].isalpha() else f"f{plain}")[:_LONGEST_NAME].rstrip("_")
+        short, number = base, 0
+        while short.casefold() in taken:
+            number += 1
+            short = f"{base[: _LONGEST_NAME - len(str(number))]}{number}"
+        taken.add(short.casefold())
+        found.append(short)
+    return found
+
+
+# -- areas ---------------------------------------------------------------------------------------------
+
+_AREA_FIELDS: tuple[tuple[str, FieldType, str], ...] = (
+    ("area_id", "text", "the area: a category of the rulebook, or one of its radii"),
+    ("area", "text", "its name"),
+    (_CLASS, "text", f"how the ground is drawn: {'; '.join(f'{key}, {words}' for key, words in CLASSES.items())}"),
+    ("outcome", "text", "yes or undetermined; where nothing is drawn the answer is no"),
+    ("leans", "text", "yes or no where only the accuracy of a line leaves it open"),
+    ("assumed", "boolean", "whether the outcome rests on an assumption"),
+    ("clauses", "text", "the clauses that make it yes, or that leave it open, separated by semicolons"),
+    ("clause_ids", "text", "their places in the rulebook"),
+    ("citations", "text", "the law they stand in"),
+    ("causes", "text", "why it is undetermined, in the words of the record"),
+    ("waits_for", "text", "maps and site facts that could decide it; facts are taken as not stated"),
+    ("mun_code", "text", "Treasury code of the municipality, for areas that municipalities alone decide"),
+    ("municipal", "text", "its name"),
+    ("sq_miles", "number", "planar area in EPSG:3424, square miles"),
+    ("as_of", "text", "the day asked about"),
+    ("rulebook", "text", "rulebook, version and fingerprint"),
+    ("atlas", "text", "fingerprint of the layers, their editions and the day"),
+)
+
+
+def area_tables(engine: Engine, areas: Sequence[Area]) -> list[ExportTable]:
+    """Return one table of pieces for each area.
+
+    Parameters
+    ----------
+    engine
+        What they were made with.
+    areas
+        As `drawn_areas` gives them.
+    """
+    fields = tuple(ExportField(name, name, kind, meaning) for name, kind, meaning in _AREA_FIELDS)
+    same = (engine.bound.as_of.isoformat(), rulebook_mark(engine), atlas_mark(engine))
+    found = []
+    for area in areas:
+        rows = [
+            (
+                area.id, area.label, piece.kind, piece.outcome, piece.leans, piece.assumed, "; ".join(piece.clauses),
+                "; ".join(piece.clause_ids), "; ".join(piece.citations), "; ".join(piece.causes),
+                "; ".join(piece.waits_for), piece.mun_code, piece.municipality, round(piece.square_miles, 4), *same,
+            )
+            for piece in area.pieces
+        ]  # fmt: skip
+        columns = list(zip(*rows, strict=True)) if rows else [()] * len(fields)
+        geometries = np.empty(len(rows), dtype=object)
+        geometries[:] = [piece.geometry for piece in area.pieces]
+        values = {field.name: list(column) for field, column in zip(fields, columns, strict=True)}
+        about = f"{area.summary} {area.citation}"
+        found.append(
+            ExportTable(area.id, area.label, about, fields, values, geometries, area_look(area.id), "municipal")
+        )
+    return found
+
+
+def about_export(engine: Engine) -> dict[str, str]:
+    """Return what whoever opens a file has to know of it, by headings."""
+    editions = "; ".join(
+        f"{record.id} {record.edition or record.status}"
+        for record in engine.layer_records
+        if record.status != "missing"
+    )
+    missing = ", ".join(record.id for record in engine.layer_records if record.status == "missing")
+    readings = "; ".join(f"{name}={option}" for name, option in sorted(engine.readings.items())) or "the defaults"
+    return {
+        "as of": engine.bound.as_of.isoformat(),
+        "rulebook": f"{rulebook_mark(engine)}: {engine.rulebook.title}",
+        "readings": readings,
+        "layers": editions,
+        "layers not loaded": missing or "none",
+        "drawing": f"Lines are drawn within {DRAWN_WITHIN_FT:g} ft of those that decide; answers are decided by "
+        "distance, not by these polygons. They are drawn for a place without a size and without uncertainty, with no "
+        "site fact stated; a parcel that a line cuts has to be asked about itself.",
+        "caution": "Computed from public facts and maps; not the New Jersey Economic Development Authority's "
+        "determination and not legal advice (A36).",
+    }
+
+
+# -- sites ---------------------------------------------------------------------------------------------
+
+
+def site_tables(
+    engine: Engine, columns: Mapping[str, Sequence[Any]], geometries: NDArray[np.object_], *, name: str = "sites"
+) -> list[ExportTable]:
+    """Return determined sites as a table of points, a table of polygons, or both.
+
+    Sites without a place are in the first one, without geometry.
+
+    Parameters
+    ----------
+    engine
+        What they were determined with.
+    columns
+        All columns of the answered table, n values each; those of the answers by the names of `answer_columns`, or
+        with ``grownj_`` in front.
+    geometries
+        In EPSG:3424, shape (n,); None for sites without a place.
+    name
+        For files and layers.
+    """
+    meanings = {column.name: column.meaning for column in answer_columns(engine, "full")}
+    meanings |= {f"grownj_{known}": words for known, words in meanings.items()}
+    own = _free_name(_CLASS, columns)
+    names = [own, *columns]
+    kinds: list[FieldType] = ["text", *(_kind(values) for values in columns.values())]
+    look_words = "how the site is drawn: its sure base amount, or its answer where the rulebook has no amounts"
+    fields = tuple(
+        ExportField(each, short, kind, look_words if each == own else meanings.get(each, "as it came"))
+        for each, short, kind in zip(names, short_names(names), kinds, strict=True)
+    )
+    values = {own: _site_classes(engine, columns), **columns}
+    plain = {field.name: _plain(values[field.name], field.type) for field in fields}
+    types = shapely.get_type_id(geometries)
+    placed = ~shapely.is_missing(geometries)
+    point = np.isin(types, _POINTS)
+    polygons = placed & ~point
+    if not polygons.any():
+        parts = [(name, "Sites", True, np.arange(len(geometries)))]
+    elif not point.any():
+        parts = [(name, "Sites", False, np.arange(len(geometries)))]
+    else:
+        parts = [
+            (f"{name}_points", "Sites, points", True, np.flatnonzero(~polygons)),
+            (f"{name}_polygons", "Sites, polygons", False, np.flatnonzero(polygons)),
+        ]
+    return [
+        ExportTable(
+            table,
+            label,
+            "Determined sites with their answers",
+            fields,
+            {key: [column[i] for i in rows.tolist()] for key, column in plain.items()},
+            geometries[rows],
+            site_look(engine, own, points=points),
+            next((c for c in ("name", "site", "site_name", "address", "pin", "PAMS_PIN") if c in plain), ""),
+        )
+        for table, label, points, rows in parts
+    ]
+
+
+def _free_name(name: str, taken: Mapping[str, object]) -> str:
+    known = {other.casefold() for other in taken}
+    return name if name not in known else f"grownj_{name}"
+
+
+def _site_classes(engine: Engine, columns: Mapping[str, Sequence[Any]]) -> list[str]:
+    first = next(c.id for c in engine.rulebook.categories if c.kind != "ground")
+    tiers = any(not tier.project for tier in engine.rulebook.tiers)
+    answers = _column(columns, first)
+    if not tiers:
+        return [_NO_ANSWER if answer is None else cell_text(answer) for answer in answers]
+    floors = _column(columns, "base_floor")
+    return [
+        _NO_ANSWER if answer is None else _NO_AMOUNT if floor is None or floor == "" else cell_text(_number(floor))
+        for answer, floor in zip(answers, floors, strict=True)
+    ]
+
+
+def _column(columns: Mapping[str, Sequence[Any]], name: str) -> Sequence[Any]:
+    """Return a column of the answers, under its own name or, where the table had that name, the longer one."""
+    found = columns.get(f"grownj_{name}", columns.get(name))
+    return [None] * len(next(iter(columns.values()))) if found is None else [x if x != "" else None for x in found]
+
+
+def _number(value: Any) -> Any:  # noqa: ANN401 - of many kinds
+    return float(value) if isinstance(value, str) else value
+
+
+def _kind(values: Sequence[Any]) -> FieldType:
+    """Return what a column holds, from its values."""
+    kinds = {type(value) for value in values if value is not None}
+    if kinds == {bool}:
+        return "boolean"
+    if kinds == {int}:
+        return "integer" if all(abs(v) < 2**31 for v in values if v is not None) else "number"
+    return "number" if kinds and kinds <= {int, float} else "text"
+
+
+def _plain(values: Sequence[Any], kind: FieldType) -> list[Any]:
+    if kind == "text":
+        return [None if value is None else cell_text(value).replace("\0", "\ufffd") for value in values]
+    return [None if value is None or value != value else value for value in values]  # noqa: PLR0124 - not a number
