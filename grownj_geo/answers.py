@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 
 from grownj_geo.bulk import evaluate_many
+from grownj_geo.bulkmeasure import some
 from grownj_geo.evaluate import Evaluation
+from grownj_geo.leaves import Leaves
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.place import PlacementKind
+from grownj_geo.sharewords import are_cut, share_words
 from grownj_geo.values import ANSWER, LEANING, STRICT
 
 if TYPE_CHECKING:
@@ -22,7 +25,6 @@ if TYPE_CHECKING:
     from grownj_geo.bulk import Findings
     from grownj_geo.cells import CellIndex
     from grownj_geo.determine import Engine
-    from grownj_geo.leaves import Leaves
     from grownj_geo.observe import SiteTable
     from grownj_geo.rulebook import Tier
     from grownj_geo.site import FactValue
@@ -139,15 +141,21 @@ class ManyAnswers:
     ----------
     engine
         The rulebook with its day and readings.
+    sites
+        The sites.
     found
         Which sites are alike, and their margins.
     alike
-        Columns in full detail, one value for each group of sites that are alike; margins are not in them.
+        Columns in full detail, one value for each group of sites that are alike; margins and shares are not in them.
+    cut
+        Which groups are of parcels that a line may cut, of which each has shares of its own.
     """
 
     engine: Engine
+    sites: SiteTable
     found: Findings
     alike: dict[str, NDArray[np.object_]]
+    cut: NDArray[np.bool_]
 
     @property
     def outside(self) -> NDArray[np.bool_]:
@@ -169,7 +177,16 @@ class ManyAnswers:
         if detail == "full":
             for category in _asked(self.engine):
                 every[f"{category}_margin_ft"] = _coded_margins(self.found.margin_ft(category))
+            every["shares"] = self._coded_shares()
         return every
+
+    def _coded_shares(self) -> Coded:
+        """Return the shares of the parcels that are cut, measured for each by itself."""
+        rows = np.flatnonzero(self.cut[self.found.group])
+        words = share_words(Leaves(self.engine.bound, self.engine.atlas, some(self.sites, rows)))
+        codes = np.zeros(len(self.found), dtype=np.int32)
+        codes[rows] = 1 + np.arange(len(rows))
+        return Coded(np.array([None, *words], dtype=object), codes)
 
     def tally(self) -> dict[str, Any]:
         """Return how many sites inside New Jersey came out how, in values that JSON has."""
@@ -239,12 +256,14 @@ def answers_many(
     alike: dict[str, NDArray[np.object_]] = {
         column.name: np.full(len(found.first), None, dtype=object) for column in answer_columns(engine, "full")
     }
+    cut = np.zeros(len(found.first), dtype=bool)
     points = sites.points[found.first]
     groups = [rows for rows in (np.flatnonzero(points), np.flatnonzero(~points)) if len(rows)]
     for rows, leaves in zip(groups, found.leaves, strict=True):
-        for name, values in columns_of(engine, leaves, _of_groups(engine, found, rows), "full").items():
+        cut[rows] = are_cut(leaves)
+        for name, values in _columns(engine, leaves, _of_groups(engine, found, rows), "full").items():
             alike[name][rows] = values
-    return ManyAnswers(engine, found, alike)
+    return ManyAnswers(engine, sites, found, alike, cut)
 
 
 def _of_groups(engine: Engine, found: Findings, rows: NDArray[np.int64]) -> Answers:
@@ -322,6 +341,10 @@ def answer_columns(engine: Engine, detail: Detail = "brief") -> tuple[AnswerColu
                 AnswerColumn(f"{category.id}_causes", "text", "why it is undetermined, separated by semicolons"),
                 AnswerColumn(f"{category.id}_assumed", "boolean", "whether the outcome rests on an assumption"),
             ]
+    if detail == "full":
+        found.append(
+            AnswerColumn("shares", "text", "share of a parcel in each area that a line cuts it from; empty for none")
+        )
     return (
         *found,
         AnswerColumn("review", "text", "what a person should look at, separated by semicolons; empty for nothing"),
@@ -353,6 +376,14 @@ def columns_of(
     dict
         By name: n values each; None where there is nothing to say.
     """
+    found = _columns(engine, leaves, answers, detail)
+    if detail == "full":
+        found["shares"] = share_words(leaves)
+    return {column.name: found[column.name] for column in answer_columns(engine, detail)}
+
+
+def _columns(engine: Engine, leaves: Leaves, answers: Answers, detail: Detail) -> dict[str, NDArray[np.object_]]:
+    """Return the columns that sites that are alike share, and margins."""
     found = _place_columns(leaves)
     lines = _lines(engine)
     if lines:
