@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grownj_geo.determine import Engine
+    from grownj_geo.mapanswer import Asked
     from grownj_geo.mapareas import MapAreas
-    from grownj_geo.mapsites import Asked, MapSites
+    from grownj_geo.mapsites import MapSites
     from grownj_geo.siterows import TableOptions
 
 __all__ = ["draw_map"]
@@ -105,7 +106,7 @@ def draw_map(
         fail(f"--extent was read as {extent!r}; expected state or sites.")
     shown = _classes(layer)
     from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
-    from grownj_geo.mapsites import Asked  # noqa: PLC0415 - same
+    from grownj_geo.mapanswer import Asked  # noqa: PLC0415 - same
     from grownj_geo.siterows import TableOptions  # noqa: PLC0415 - same
 
     asked = Asked(

@@ -34,8 +34,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grownj_geo.determine import Engine
+    from grownj_geo.mapanswer import Found, Panel
     from grownj_geo.mapareas import DrawnClass, MapAreas, NotDrawn, Outline
-    from grownj_geo.mapsites import Found, MapSites, Panel
+    from grownj_geo.mapsites import MapSites
 
 __all__ = ["TILES", "TierKey", "map_html", "tier_keys", "write_map"]
 

@@ -1,167 +1,42 @@
-"""Sites as maps show them: where each is, what it came to, why, and from where its deciding distance was measured."""
+"""Sites as maps show them: those that were typed, and those of a table, each by itself or with those that are alike."""
 
 from __future__ import annotations
 
-import gc
-import os
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field, replace
-from multiprocessing import get_context
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import shapely
 
 from grownj_geo.answers import MARGIN_LIMIT_FT
-from grownj_geo.atlas import load_atlas
 from grownj_geo.batchwork import answer_block
-from grownj_geo.determine import Engine
-from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.features import LayerFault
+from grownj_geo.mapanswer import Found, SiteAnswer, county_words, site_answers
 from grownj_geo.maptable import open_sites
 from grownj_geo.place import PlacementKind
-from grownj_geo.units import FT_PER_FTUS, to_lonlat
-from grownj_geo.words import feet
+from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-    from datetime import date
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
 
-    from grownj_geo.determination import Determination, Evidence
-    from grownj_geo.layer import Layer
+    from grownj_geo.determine import Engine
     from grownj_geo.locate import MunicipalDirectory
+    from grownj_geo.mapanswer import Asked, Panel
     from grownj_geo.rows_block import RowBlock
-    from grownj_geo.rulebook import Rulebook
     from grownj_geo.site import Site
     from grownj_geo.siterows import TableOptions
 
-    LonLat = tuple[float, float]
-
-__all__ = [
-    "MOST_WHOLE",
-    "Asked",
-    "Found",
-    "Group",
-    "Line",
-    "MapSites",
-    "NotAnswered",
-    "Panel",
-    "decisive_lines",
-    "panel_of",
-    "sites_of_places",
-    "sites_of_table",
-]
+__all__ = ["MOST_WHOLE", "Group", "MapSites", "NotAnswered", "sites_of_places", "sites_of_table"]
 
 MOST_WHOLE = 2_000
 """Sites up to which a map holds every reason of each; beyond, sites that are alike share what is said of them."""
 
 _NAMES = ("name", "site_name", "sitename", "site name", "title", "label", "project", "project_name", "applicant", "id")
 _LONGEST_NAME = 200
-_WORTH_PROCESSES = 150
-_MOST_PROCESSES = 4
 _BLOCK_ROWS = 20_000
-_AGREES = 0.001
-_AGREES_FT = 5.0
-
-
-@dataclass(frozen=True)
-class Asked:
-    """What is asked of every site, in values that another process can take.
-
-    Attributes
-    ----------
-    as_of, editions
-        The day, and stored editions to use whatever the day.
-    rulebook, readings
-        The rules, and chosen option by ambiguity id.
-    """
-
-    as_of: date
-    rulebook: Rulebook
-    readings: Mapping[str, str] = field(default_factory=dict)
-    editions: tuple[str, ...] = ()
-
-    def engine(self) -> Engine:
-        """Return an engine for it.
-
-        Raises
-        ------
-        RulebookError, LayerError
-            For a day, a reading or an edition that there is not.
-        """
-        atlas = load_atlas(as_of=self.as_of, editions=self.editions)
-        return Engine(atlas, self.rulebook, dict(sorted(self.readings.items())))
-
-
-class Line(NamedTuple):
-    """The line along which a finding's deciding distance was measured.
-
-    Attributes
-    ----------
-    findings
-        Ids of the findings that it decides.
-    start, end
-        Longitude and latitude on the site, and on what it was measured to.
-    to
-        What that is called.
-    feet
-        Its length in international feet.
-    margin_ft
-        By which the line of the law is cleared (positive) or missed.
-    """
-
-    findings: tuple[str, ...]
-    start: LonLat
-    end: LonLat
-    to: str
-    feet: float
-    margin_ft: float
-
-    @property
-    def words(self) -> str:
-        """The line in words."""
-        by = f"cleared by {feet(self.margin_ft)}" if self.margin_ft >= 0 else f"missed by {feet(-self.margin_ft)}"
-        return f"{feet(self.feet)} to {self.to}; {by}"
-
-
-class Found(NamedTuple):
-    """One category for one site, as its panel shows it."""
-
-    category: str
-    outcome: str
-    leans: str | None
-    margin_ft: float | None
-    why: str
-    assumed: bool
-    needs: str
-
-
-@dataclass(frozen=True)
-class Panel:
-    """What is said of one site.
-
-    Attributes
-    ----------
-    typed, place, tier
-        As typed; where it lies; what base amount it reaches; in words.
-    found
-        Every category.
-    lines
-        Deciding distances, the narrowest margin first.
-    remarks
-        Cautions and assumptions.
-    """
-
-    typed: str
-    place: str
-    tier: str
-    found: tuple[Found, ...]
-    lines: tuple[Line, ...] = ()
-    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -228,165 +103,7 @@ class MapSites:
         return np.isfinite(self.lonlat[:, 0])
 
 
-# -- one site ------------------------------------------------------------------------------------------
-
-
-def panel_of(record: Determination, lines: Sequence[Line] = ()) -> Panel:
-    """Return what a map says of a determination.
-
-    Parameters
-    ----------
-    record
-        The determination.
-    lines
-        Its deciding distances, as `decisive_lines` gives them.
-    """
-    found = tuple(
-        Found(
-            f.id,
-            f.outcome,
-            f.leans,
-            f.margin_ft,
-            f.why,
-            f.assumed,
-            "; or ".join(missing.words for missing in f.would_decide[:3]),
-        )
-        for f in record.findings
-    )
-    return Panel(
-        typed=record.site.typed,
-        place=", ".join(filter(None, (record.place.words, _county(record.place.county)))),
-        tier=record.tier.words if record.tier is not None else "",
-        found=found,
-        lines=tuple(lines),
-        remarks=(*record.cautions, *record.assumptions),
-    )
-
-
-def decisive_lines(engine: Engine, site: Site, record: Determination) -> tuple[Line, ...]:
-    """Return the lines along which the deciding distances of a determination were measured.
-
-    A line is drawn only where its length is the figure that the record has; what was measured from a place that
-    cannot be told from the record has none.
-
-    Parameters
-    ----------
-    engine
-        What made the determination.
-    site, record
-        The site and its determination.
-    """
-    if site.geometry is None:
-        return ()
-    lines: dict[tuple[LonLat, LonLat, float], Line] = {}
-    for finding in record.findings:
-        if finding.margin_ft is None:
-            continue
-        for evidence in finding.evidence:
-            if evidence.margin_ft != finding.margin_ft or evidence.layer is None:
-                continue
-            layer = engine.atlas.layer(evidence.layer)
-            drawn = None if layer is None else _line(site.geometry, layer, evidence)
-            if drawn is None:
-                continue
-            key = drawn.start, drawn.end, drawn.margin_ft
-            known = lines.get(key)
-            ids = (*known.findings, finding.id) if known else (finding.id,)
-            lines[key] = drawn._replace(findings=tuple(dict.fromkeys(ids)))
-            break
-    return tuple(sorted(lines.values(), key=lambda line: abs(line.margin_ft)))
-
-
-def _line(site: shapely.Geometry, layer: Layer, evidence: Evidence) -> Line | None:
-    """Return the line whose length is what a clause measured; None where no feature fits."""
-    if evidence.margin_ft is None:
-        return None
-    radius = evidence.radius_ft
-    wanted = abs(evidence.margin_ft) if radius is None else radius - evidence.margin_ft
-    best: tuple[float, shapely.Geometry] | None = None
-    for i in _features(layer, evidence):
-        feature = layer.points[i] if layer.lonlat is not None else layer.geometry(i)
-        if radius is None:
-            feature = shapely.boundary(feature)
-        for candidate in _between(site, feature):
-            off = abs(float(shapely.length(candidate)) * FT_PER_FTUS - wanted)
-            if best is None or off < best[0]:
-                best = off, candidate
-    if best is None or best[0] > max(_AGREES_FT, _AGREES * wanted):
-        return None
-    lon, lat = to_lonlat(*shapely.get_coordinates(best[1])[[0, -1]].T)
-    start, end = ((round(float(lon[k]), 7), round(float(lat[k]), 7)) for k in (0, 1))
-    name = evidence.feature_name or layer.manifest.title
-    return Line((), start, end, name if radius is not None else f"the line of {name}", wanted, evidence.margin_ft)
-
-
-def _features(layer: Layer, evidence: Evidence) -> list[int]:
-    named = [
-        i
-        for i in range(len(layer))
-        if (evidence.feature is not None and layer.key(i) == evidence.feature)
-        or (evidence.feature is None and layer.name(i) == evidence.feature_name)
-    ]
-    return named if layer.lonlat is not None or layer.wkb is not None or layer.geometries else []
-
-
-def _between(site: shapely.Geometry, feature: shapely.Geometry) -> Iterator[shapely.Geometry]:
-    """Yield the line from the nearest part of a site to a feature, and that from its farthest corner."""
-    yield shapely.shortest_line(site, feature)
-    if site.geom_type != "Point":
-        corners = shapely.points(shapely.get_coordinates(site))
-        yield shapely.shortest_line(corners[int(np.argmax(shapely.distance(corners, feature)))], feature)
-
-
 # -- many sites ----------------------------------------------------------------------------------------
-
-
-class _Answer(NamedTuple):
-    """What a process gives back of a site: its panel and bounds, or why there is none."""
-
-    panel: Panel | None
-    floor: int
-    ceiling: int
-    problem: str
-
-
-_ENGINE: list[Engine] = []
-
-
-def _begin(asked: Asked) -> None:
-    _ENGINE[:] = [asked.engine()]
-    # Records have no cycles, and looking for them takes a quarter of the time. The process ends with its work.
-    gc.disable()
-
-
-def _work(sites: list[Site]) -> list[_Answer]:
-    return [_answer(_ENGINE[0], site) for site in sites]
-
-
-def _answer(engine: Engine, site: Site) -> _Answer:
-    try:
-        record = engine.determine(site)
-    except (SiteError, OutsideNewJerseyError) as error:
-        return _Answer(None, -1, -1, str(error))
-    tier = record.tier
-    floor, ceiling = (-1, -1) if tier is None else (tier.floor or -1, tier.ceiling or -1)
-    return _Answer(panel_of(record, decisive_lines(engine, site, record)), floor, ceiling, "")
-
-
-def _answers(asked: Asked, engine: Engine, sites: Sequence[Site]) -> list[_Answer]:
-    """Return the answers for some sites, by several processes where that is sooner."""
-    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
-    if len(sites) < _WORTH_PROCESSES or processes == 1:
-        return [_answer(engine, site) for site in sites]
-    size = max(len(sites) // (processes * 4), 1)
-    parts = [list(sites[i : i + size]) for i in range(0, len(sites), size)]
-    try:
-        with ProcessPoolExecutor(
-            processes, mp_context=get_context("spawn"), initializer=_begin, initargs=(asked,)
-        ) as pool:
-            return [answer for part in pool.map(_work, parts) for answer in part]
-    except BrokenProcessPool as error:
-        raise LayerFault("worker_gone", "A process that answered for sites ended by itself; run it again.") from error
 
 
 def sites_of_places(asked: Asked, engine: Engine, sites: Sequence[Site]) -> MapSites:
@@ -400,7 +117,7 @@ def sites_of_places(asked: Asked, engine: Engine, sites: Sequence[Site]) -> MapS
         The sites.
     """
     names = [site.typed for site in sites]
-    return _whole(names, sites, _answers(asked, engine, sites), ())
+    return _whole(names, sites, site_answers(asked, engine, sites), ())
 
 
 def _shown(name: str) -> str:
@@ -409,7 +126,7 @@ def _shown(name: str) -> str:
 
 
 def _whole(
-    names: Sequence[str], sites: Sequence[Site], answers: Sequence[_Answer], before: Sequence[NotAnswered]
+    names: Sequence[str], sites: Sequence[Site], answers: Sequence[SiteAnswer], before: Sequence[NotAnswered]
 ) -> MapSites:
     kept = [i for i, answer in enumerate(answers) if answer.panel is not None]
     refused = [NotAnswered(names[i], answer.problem) for i, answer in enumerate(answers) if answer.panel is None]
@@ -495,7 +212,7 @@ def sites_of_table(
                 rows.append(block.rows[i])
     answers = [
         answer if answer.panel is not None else answer._replace(problem=f"Row {row}: {answer.problem}")
-        for answer, row in zip(_answers(asked, engine, sites), rows, strict=True)
+        for answer, row in zip(site_answers(asked, engine, sites), rows, strict=True)
     ]
     return replace(_whole(called, sites, answers, refused), told=tuple(dict.fromkeys(told)))
 
@@ -571,7 +288,7 @@ def _asked_ids(engine: Engine) -> list[str]:
 
 def _group(engine: Engine, alike: Mapping[str, NDArray[np.object_]], k: int) -> Group:
     """Return what is said of one group of sites that are alike."""
-    where = ", ".join(filter(None, (alike["municipality"][k], _county(alike["county"][k]))))
+    where = ", ".join(filter(None, (alike["municipality"][k], county_words(alike["county"][k]))))
     found = tuple(
         Found(
             c,
@@ -586,7 +303,3 @@ def _group(engine: Engine, alike: Mapping[str, NDArray[np.object_]], k: int) -> 
     )
     kind = str(alike["placement"][k])
     return Group(where if kind == PlacementKind.CERTAIN.value else f"{where} ({kind})", found)
-
-
-def _county(name: str | None) -> str:
-    return f"{name} County" if name else ""

@@ -10,9 +10,10 @@ import pytest
 from browser import DESK, PHONE, opened
 
 from grownj_geo.determine import Directory
+from grownj_geo.mapanswer import Asked
 from grownj_geo.mapareas import draw_areas
 from grownj_geo.maps import map_html, write_map
-from grownj_geo.mapsites import Asked, sites_of_table
+from grownj_geo.mapsites import sites_of_table
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.siterows import TableOptions
 

@@ -14,9 +14,10 @@ from drawn import draw
 from grownj_geo.atlas import Atlas
 from grownj_geo.determine import Engine
 from grownj_geo.features import LayerFault
+from grownj_geo.mapanswer import Asked
 from grownj_geo.mapareas import MapAreas, draw_areas
 from grownj_geo.maps import map_html, tier_keys, write_map
-from grownj_geo.mapsites import Asked, sites_of_places
+from grownj_geo.mapsites import sites_of_places
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.site import Site
 from grownj_geo.units import to_working

@@ -15,7 +15,8 @@ from grownj_geo.batchwork import Question
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.features import LayerFault
 from grownj_geo.locate import locate
-from grownj_geo.mapsites import Asked, MapSites, decisive_lines, panel_of, sites_of_places, sites_of_table
+from grownj_geo.mapanswer import Asked, decisive_lines, panel_of
+from grownj_geo.mapsites import MapSites, sites_of_places, sites_of_table
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.site import Site
 from grownj_geo.siterows import TableOptions

@@ -12,8 +12,9 @@ import numpy as np
 import pytest
 import shapely
 
+from grownj_geo.mapanswer import Asked
 from grownj_geo.mapareas import MapAreas, draw_areas
-from grownj_geo.mapsites import Asked, MapSites, sites_of_places
+from grownj_geo.mapsites import MapSites, sites_of_places
 from grownj_geo.pictures import draw_picture, picture_bytes, write_picture
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.site import Site

@@ -1,0 +1,338 @@
+"""What one site comes to on a map: its panel, and the line along which its deciding distance was measured."""
+
+from __future__ import annotations
+
+import gc
+import os
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakKeyDictionary
+
+import numpy as np
+import shapely
+
+from grownj_geo.atlas import load_atlas
+from grownj_geo.determine import Engine
+from grownj_geo.errors import OutsideNewJerseyError, SiteError
+from grownj_geo.features import LayerFault
+from grownj_geo.units import FT_PER_FTUS, to_lonlat
+from grownj_geo.words import feet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from datetime import date
+
+    from grownj_geo.determination import Determination, Evidence
+    from grownj_geo.layer import Layer
+    from grownj_geo.rulebook import Rulebook
+    from grownj_geo.site import Site
+
+    LonLat = tuple[float, float]
+
+__all__ = [
+    "Asked",
+    "Found",
+    "Line",
+    "Panel",
+    "SiteAnswer",
+    "county_words",
+    "decisive_lines",
+    "panel_of",
+    "site_answers",
+]
+
+_WORTH_PROCESSES = 150
+_MOST_PROCESSES = 4
+_AGREES = 0.001
+_AGREES_FT = 5.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is asked of every site, in values that another process can take.
+
+    Attributes
+    ----------
+    as_of, editions
+        The day, and stored editions to use whatever the day.
+    rulebook, readings
+        The rules, and chosen option by ambiguity id.
+    """
+
+    as_of: date
+    rulebook: Rulebook
+    readings: Mapping[str, str] = field(default_factory=dict)
+    editions: tuple[str, ...] = ()
+
+    def engine(self) -> Engine:
+        """Return an engine for it.
+
+        Raises
+        ------
+        RulebookError, LayerError
+            For a day, a reading or an edition that there is not.
+        """
+        atlas = load_atlas(as_of=self.as_of, editions=self.editions)
+        return Engine(atlas, self.rulebook, dict(sorted(self.readings.items())))
+
+
+class Line(NamedTuple):
+    """The line along which a finding's deciding distance was measured.
+
+    Attributes
+    ----------
+    findings
+        Ids of the findings that it decides.
+    start, end
+        Longitude and latitude on the site, and on what it was measured to.
+    to
+        What that is called.
+    feet
+        Its length in international feet.
+    margin_ft
+        By which the line of the law is cleared (positive) or missed.
+    """
+
+    findings: tuple[str, ...]
+    start: LonLat
+    end: LonLat
+    to: str
+    feet: float
+    margin_ft: float
+
+    @property
+    def words(self) -> str:
+        """The line in words."""
+        by = f"cleared by {feet(self.margin_ft)}" if self.margin_ft >= 0 else f"missed by {feet(-self.margin_ft)}"
+        return f"{feet(self.feet)} to {self.to}; {by}"
+
+
+class Found(NamedTuple):
+    """One category for one site, as its panel shows it."""
+
+    category: str
+    outcome: str
+    leans: str | None
+    margin_ft: float | None
+    why: str
+    assumed: bool
+    needs: str
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What is said of one site.
+
+    Attributes
+    ----------
+    typed, place, tier
+        As typed; where it lies; what base amount it reaches; in words.
+    found
+        Every category.
+    lines
+        Deciding distances, the narrowest margin first.
+    remarks
+        Cautions and assumptions.
+    """
+
+    typed: str
+    place: str
+    tier: str
+    found: tuple[Found, ...]
+    lines: tuple[Line, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+# -- one site ------------------------------------------------------------------------------------------
+
+
+def panel_of(record: Determination, lines: Sequence[Line] = ()) -> Panel:
+    """Return what a map says of a determination.
+
+    Parameters
+    ----------
+    record
+        The determination.
+    lines
+        Its deciding distances, as `decisive_lines` gives them.
+    """
+    found = tuple(
+        Found(
+            f.id,
+            f.outcome,
+            f.leans,
+            f.margin_ft,
+            f.why,
+            f.assumed,
+            "; or ".join(missing.words for missing in f.would_decide[:3]),
+        )
+        for f in record.findings
+    )
+    return Panel(
+        typed=record.site.typed,
+        place=", ".join(filter(None, (record.place.words, county_words(record.place.county)))),
+        tier=record.tier.words if record.tier is not None else "",
+        found=found,
+        lines=tuple(lines),
+        remarks=(*record.cautions, *record.assumptions),
+    )
+
+
+def decisive_lines(engine: Engine, site: Site, record: Determination) -> tuple[Line, ...]:
+    """Return the lines along which the deciding distances of a determination were measured.
+
+    A line is drawn only where its length is the figure that the record has; what was measured from a place that
+    cannot be told from the record has none.
+
+    Parameters
+    ----------
+    engine
+        What made the determination.
+    site, record
+        The site and its determination.
+    """
+    if site.geometry is None:
+        return ()
+    lines: dict[tuple[LonLat, LonLat, float], Line] = {}
+    for finding in record.findings:
+        if finding.margin_ft is None:
+            continue
+        for evidence in finding.evidence:
+            if evidence.margin_ft != finding.margin_ft or evidence.layer is None:
+                continue
+            layer = engine.atlas.layer(evidence.layer)
+            drawn = None if layer is None else _line(site.geometry, layer, evidence)
+            if drawn is None:
+                continue
+            key = drawn.start, drawn.end, drawn.margin_ft
+            known = lines.get(key)
+            ids = (*known.findings, finding.id) if known else (finding.id,)
+            lines[key] = drawn._replace(findings=tuple(dict.fromkeys(ids)))
+            break
+    return tuple(sorted(lines.values(), key=lambda line: abs(line.margin_ft)))
+
+
+def _line(site: shapely.Geometry, layer: Layer, evidence: Evidence) -> Line | None:
+    """Return the line whose length is what a clause measured; None where no feature fits."""
+    if evidence.margin_ft is None:
+        return None
+    radius = evidence.radius_ft
+    wanted = abs(evidence.margin_ft) if radius is None else radius - evidence.margin_ft
+    best: tuple[float, shapely.Geometry] | None = None
+    for i in _features(layer, evidence):
+        feature = layer.points[i] if layer.lonlat is not None else layer.geometry(i)
+        if radius is None:
+            feature = shapely.boundary(feature)
+        for candidate in _between(site, feature):
+            off = abs(float(shapely.length(candidate)) * FT_PER_FTUS - wanted)
+            if best is None or off < best[0]:
+                best = off, candidate
+    if best is None or best[0] > max(_AGREES_FT, _AGREES * wanted):
+        return None
+    lon, lat = to_lonlat(*shapely.get_coordinates(best[1])[[0, -1]].T)
+    start, end = ((round(float(lon[k]), 7), round(float(lat[k]), 7)) for k in (0, 1))
+    name = evidence.feature_name or layer.manifest.title
+    return Line((), start, end, name if radius is not None else f"the line of {name}", wanted, evidence.margin_ft)
+
+
+_BY_NAME: WeakKeyDictionary[Layer, dict[tuple[bool, str], list[int]]] = WeakKeyDictionary()
+
+
+def _features(layer: Layer, evidence: Evidence) -> list[int]:
+    """Return the features that a clause names by key, or by name where its key says only which bound it is."""
+    if layer.lonlat is None and layer.wkb is None and not layer.geometries:
+        return []
+    known = _BY_NAME.get(layer)
+    if known is None:
+        known = _BY_NAME[layer] = {}
+        for i in range(len(layer)):
+            known.setdefault((True, layer.key(i)), []).append(i)
+            known.setdefault((False, layer.name(i)), []).append(i)
+    named = (True, evidence.feature) if evidence.feature is not None else (False, evidence.feature_name or "")
+    return known.get(named, [])
+
+
+def _between(site: shapely.Geometry, feature: shapely.Geometry) -> Iterator[shapely.Geometry]:
+    """Yield the line from the nearest part of a site to a feature, and that from its farthest corner."""
+    yield shapely.shortest_line(site, feature)
+    if site.geom_type != "Point":
+        corners = shapely.points(shapely.get_coordinates(site))
+        yield shapely.shortest_line(corners[int(np.argmax(shapely.distance(corners, feature)))], feature)
+
+
+def county_words(name: str | None) -> str:
+    """Return a county as a sentence names it; empty for none.
+
+    Examples
+    --------
+    >>> county_words("Essex"), county_words(None)
+    ('Essex County', '')
+    """
+    return f"{name} County" if name else ""
+
+
+# -- several -------------------------------------------------------------------------------------------
+
+
+class SiteAnswer(NamedTuple):
+    """What a process gives back of a site: its panel and bounds, or why there is none."""
+
+    panel: Panel | None
+    floor: int
+    ceiling: int
+    problem: str
+
+
+_ENGINE: list[Engine] = []
+
+
+def _begin(asked: Asked) -> None:
+    _ENGINE[:] = [asked.engine()]
+    # Records have no cycles, and looking for them takes a quarter of the time. The process ends with its work.
+    gc.disable()
+
+
+def _work(sites: list[Site]) -> list[SiteAnswer]:
+    return [_answer(_ENGINE[0], site) for site in sites]
+
+
+def _answer(engine: Engine, site: Site) -> SiteAnswer:
+    try:
+        record = engine.determine(site)
+    except (SiteError, OutsideNewJerseyError) as error:
+        return SiteAnswer(None, -1, -1, str(error))
+    tier = record.tier
+    floor, ceiling = (-1, -1) if tier is None else (tier.floor or -1, tier.ceiling or -1)
+    return SiteAnswer(panel_of(record, decisive_lines(engine, site, record)), floor, ceiling, "")
+
+
+def site_answers(asked: Asked, engine: Engine, sites: Sequence[Site]) -> list[SiteAnswer]:
+    """Return the answers for some sites, by several processes where that is sooner.
+
+    Parameters
+    ----------
+    asked, engine
+        The question, and its engine.
+    sites
+        The sites.
+
+    Raises
+    ------
+    LayerFault
+        ``worker_gone`` where a process ended by itself.
+    """
+    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
+    if len(sites) < _WORTH_PROCESSES or processes == 1:
+        return [_answer(engine, site) for site in sites]
+    size = max(len(sites) // (processes * 4), 1)
+    parts = [list(sites[i : i + size]) for i in range(0, len(sites), size)]
+    try:
+        with ProcessPoolExecutor(
+            processes, mp_context=get_context("spawn"), initializer=_begin, initargs=(asked,)
+        ) as pool:
+            return [answer for part in pool.map(_work, parts) for answer in part]
+    except BrokenProcessPool as error:
+        raise LayerFault("worker_gone", "A process that answered for sites ended by itself; run it again.") from error
