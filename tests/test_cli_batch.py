@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import csv
 import json
-from typing import TYPE_CHECKING
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -98,6 +101,58 @@ def test_what_is_refused_says_what_to_do_and_writes_nothing(
     assert source.read_bytes() == before
 
 
+@pytest.mark.parametrize("lines", [0, 1])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("batch", "--dictionary", "--columns", "full"),
+        ("check", "40.7344,-74.1641"),
+        ("batch", "--help"),
+        ("--version",),
+    ],
+)
+def test_a_reader_who_has_seen_enough_ends_it_quietly(words: tuple[str, ...], lines: int) -> None:
+    command = (sys.executable, "-m", "grownj_geo", *words)
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
+        assert done.stdout is not None
+        assert done.stderr is not None
+        for _ in range(lines):
+            assert done.stdout.readline()
+        done.stdout.close()
+        assert done.stderr.read() == b""
+    assert done.returncode == 0
+
+
+def test_a_refusal_keeps_its_code_though_nobody_reads(tmp_path: Path) -> None:
+    command = (sys.executable, "-m", "grownj_geo", "batch", tmp_path / "none.csv", "-o", tmp_path / "out.csv")
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as done:
+        assert done.stdout is not None
+        done.stdout.close()
+    assert done.returncode == 2
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet", "geoparquet", "gpkg", "geojson"])
+def test_a_table_of_nothing_but_bad_rows_comes_out_with_their_problems(tmp_path: Path, ending: str) -> None:
+    source = tmp_path / "sites.csv"
+    source.write_text("name,lat,lon\nTotal,,\nN,N/A,N/A\n")
+    done = run(source, "-o", tmp_path / f"out.{ending}", "--columns", "full", "--json")
+    assert done.exit_code == 0, done.output
+    summary = json.loads(done.stdout)
+    assert (summary["rows"], summary["answered"], sum(summary["problems"].values())) == (2, 0, 2)
+
+
+def test_many_different_problems_are_counted_where_they_are_not_listed(tmp_path: Path) -> None:
+    source = tmp_path / "sites.csv"
+    source.write_text("lat,lon\n40.7344,-74.1641\n" + "".join(f"40.7,x{i}\n" for i in range(30)))
+    done = run(source, "-o", tmp_path / "out.csv")
+    said = " ".join(done.stderr.split())
+    assert said.count("No answer in 1 row:") == 10
+    assert "No answer in 20 more rows" in said
+
+
+# -- real tables --------------------------------------------------------------------------------------
+
+
 @pytest.mark.shared
 @pytest.mark.parametrize(
     ("name", "rows", "answered"),
@@ -118,3 +173,88 @@ def test_real_tables_run_as_they_are(shared: Path, tmp_path: Path, name: str, ro
         assert summary["outcomes"]["distressed_municipality"] == {"yes": 5541}
     if "hoboken" in name:
         assert summary["outcomes"]["urban_transit_hub_municipality"] == {"yes": 2773}
+
+
+def table(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a table in any format, nothing as None, numbers as numbers, everything else as text."""
+    import geopandas as gpd  # noqa: PLC0415 - slow tests only
+    import openpyxl  # noqa: PLC0415 - same
+    import pyarrow.parquet as pq  # noqa: PLC0415 - same
+
+    if path.suffix == ".csv":
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            rows: list[dict[str, Any]] = list(csv.DictReader(file))
+    elif path.suffix == ".xlsx":
+        header, *cells = openpyxl.load_workbook(path, read_only=True).active.values
+        rows = [dict(zip(header, row, strict=True)) for row in cells]
+    elif path.suffix in {".parquet", ".geoparquet"}:
+        rows = pq.read_table(path).to_pylist()
+    else:
+        rows = gpd.read_file(path).to_dict("records")
+    return [{k: _plain(v) for k, v in row.items() if k not in {"geometry", "geom"}} for row in rows]
+
+
+def _plain(value: Any) -> str | None:
+    if value is None or value != value or value == "":  # noqa: PLR0124 - not a number
+        return None
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", ["xlsx", "parquet", "geoparquet", "gpkg", "geojson"])
+@pytest.mark.parametrize("name", ["bergen_hudson_commercial_parcels_2026.csv", "hoboken_rental_properties.parquet"])
+def test_real_tables_are_the_same_in_every_format(shared: Path, tmp_path: Path, name: str, ending: str) -> None:
+    for target in (tmp_path / "out.csv", tmp_path / f"out.{ending}"):
+        done = run(shared / "data" / name, "-o", target, "--json")
+        assert done.exit_code == 0, done.output
+    assert table(tmp_path / f"out.{ending}") == table(tmp_path / "out.csv")
+    came = table(shared / "data" / name)
+    assert [{k: row[k] for k in came[0]} for row in table(tmp_path / "out.csv")] == came
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "transit"),
+    [
+        ("hudson_county_census_blocks_2020.parquet", {"yes": 1408, "no": 1867, "undetermined": 844}),
+        ("hoboken_rental_properties.parquet", {"yes": 1620, "no": 832, "undetermined": 321}),
+    ],
+)
+def test_counts_of_real_tables_are_those_of_plain_measuring(
+    shared: Path, tmp_path: Path, name: str, transit: dict[str, int]
+) -> None:
+    import geopandas as gpd  # noqa: PLC0415 - slow tests only
+    import numpy as np  # noqa: PLC0415 - same
+    import pandas as pd  # noqa: PLC0415 - same
+    import shapely  # noqa: PLC0415 - same
+
+    done = run(shared / "data" / name, "-o", tmp_path / "out.csv", "--json")
+    assert json.loads(done.stdout)["outcomes"]["transit_oriented_development"] == transit
+    rows = pd.read_csv(tmp_path / "out.csv", dtype=str, keep_default_na=False)
+    sites = gpd.read_parquet(shared / "data" / name).to_crs(3424).geometry.to_numpy()
+    stations = pd.read_csv(shared / "facts" / "transit_stations.csv", dtype=str)
+    rail = stations[stations["mode"].isin(["commuter_rail", "light_rail", "rapid_transit"])]
+    at = gpd.GeoSeries(gpd.points_from_xy(rail.longitude, rail.latitude), crs=4326).to_crs(3424)
+    # Every corner within half a mile of one station, wherever that is within what is not known of its place.
+    unknown_ft = rail.coordinate_uncertainty_m.astype(float).to_numpy() / 0.3048 + 3.3
+    xy, of = shapely.get_coordinates(np.asarray(sites, dtype=object), return_index=True)
+    slack = np.full(len(sites), -np.inf)
+    for x, y, doubt in zip(at.x, at.y, unknown_ft, strict=True):
+        farthest = np.zeros(len(sites))
+        np.maximum.at(farthest, of, np.hypot(xy[:, 0] - x, xy[:, 1] - y) * (1200 / 3937) / 0.3048)
+        slack = np.maximum(slack, 2640.0 - farthest - doubt)
+    sure = np.abs(slack) > 0.5
+    assert sure.mean() > 0.99
+    said = (rows.transit_oriented_development == "yes").to_numpy()
+    assert (said == (slack > 0))[sure].all()
+    # The municipality with most of a site, among those in which it certainly lies.
+    lines = gpd.read_parquet(shared / "data" / "nj_municipalities_njogis2021.parquet").to_crs(3424)
+    middle = gpd.GeoDataFrame(geometry=shapely.point_on_surface(sites), crs=3424)
+    inside = middle.sjoin(lines, predicate="within").mun_code.reindex(range(len(sites)))
+    certain = (rows.placement == "certain").to_numpy()
+    code = rows["grownj_mun_code" if "grownj_mun_code" in rows else "mun_code"].to_numpy()
+    assert (code == inside.to_numpy())[certain].mean() > 0.995
