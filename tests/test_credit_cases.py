@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from credit_case_files import CreditCase, as_amount, credit_cases
 
+from grownj_geo.credithub import HubProject, estimate_hub
 from grownj_geo.creditproject import project_of
 from grownj_geo.credits import Estimate, estimate
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from grownj_geo.creditanswer import CreditAnswer
 
 RESULTS = {"award", "award_year", "if_eligible", "if_eligible_year"}
 
@@ -20,6 +23,23 @@ RESULTS = {"award", "award_year", "if_eligible", "if_eligible_year"}
 def amounts_of(found: Estimate, line: str) -> tuple[Any, Any]:
     part = getattr(found, line) if line in RESULTS else found[line]
     return part.low, part.high
+
+
+def checked(case: CreditCase, found: CreditAnswer) -> None:
+    assert case.expect, "a case expects something"
+    for line, wanted in case.expect.items():
+        word = {True: "yes", False: "no"}.get(wanted, wanted) if isinstance(wanted, (bool, str)) else wanted
+        if isinstance(word, str) and word in {"yes", "no", "undetermined"}:
+            assert (found.eligible if line == "eligible" else found.tests[line].outcome) == word, line
+        else:
+            least, most = word if isinstance(word, list) else (word, word)
+            amount = found.amounts[line]
+            assert (amount.low, amount.high) == (as_amount(least), as_amount(most)), line
+
+
+@pytest.mark.parametrize("case", credit_cases("urban-transit-hub"), ids=str)
+def test_a_hub_case_comes_out_as_its_file_says(case: CreditCase) -> None:
+    checked(case, estimate_hub(HubProject.model_validate(case.raw)))
 
 
 @pytest.mark.parametrize("case", credit_cases("grow-nj"), ids=str)
