@@ -9,7 +9,7 @@ import numpy as np
 import shapely
 
 from grownj_geo.observe import SiteTable, distances_to_each, measure_distance
-from grownj_geo.units import FT_PER_FTUS
+from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_lonlat
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from grownj_geo.layer import Layer
     from grownj_geo.site import Site
 
-__all__ = ["Nearby", "nearest_of", "place_inside"]
+__all__ = ["Nearby", "nearest_of", "place_inside", "way_out"]
 
 # More than the planar distance in EPSG:3424 is off inside New Jersey, twice.
 _PLANAR_ERROR = 4e-4
+_REACHES_FTUS = (2_000.0, 10_000.0, 50_000.0, 264_000.0)
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,43 @@ def nearest_of(layer: Layer, features: NDArray[np.int64], site: Site) -> Nearby 
     line = shapely.get_coordinates(shapely.shortest_line(site.geometry, layer.geometry(feature)))
     target = float(line[-1, 0]), float(line[-1, 1])
     return Nearby(feature, float(found.near_low[0]), float(found.near[0]), float(found.near_high[0]), target)
+
+
+def way_out(layer: Layer, features: NDArray[np.int64], site: Site) -> tuple[Nearby, shapely.Geometry] | None:
+    """Return the nearest place outside all of some polygons, and the ground outside them near it.
+
+    Parameters
+    ----------
+    layer
+        A layer of polygons.
+    features
+        Indices of those that count.
+    site
+        A point inside them; None is returned for any other, and where no way out is found within fifty miles.
+    """
+    point = site.geometry
+    if point is None or not site.is_point or not len(features):
+        return None
+    x, y = shapely.get_coordinates(point)[0]
+    for reach in _REACHES_FTUS:
+        frame = shapely.box(x - reach, y - reach, x + reach, y + reach)
+        near = [layer.geometry(int(i)) for i in layer.meeting(features, frame.bounds)]
+        outside = shapely.difference(frame, shapely.union_all(near))
+        if outside.is_empty:
+            continue
+        if not shapely.intersects(shapely.union_all(near), point):
+            return None
+        line = shapely.get_coordinates(shapely.shortest_line(point, outside))
+        target = float(line[-1, 0]), float(line[-1, 1])
+        if np.hypot(target[0] - x, target[1] - y) > reach:
+            # Beyond the side of the frame something nearer may lie.
+            continue
+        (lon, lat), (to_lon, to_lat) = (map(float, to_lonlat(*p)) for p in ((x, y), target))
+        away = float(geodesic_ft(lon, lat, to_lon, to_lat))
+        feature = min(map(int, features), key=lambda i: float(shapely.distance(layer.geometry(i), point)))
+        slack = float(layer.tolerances_ft[features].max()) + site.uncertainty_ft
+        return Nearby(feature, max(away - slack, 0.0), away, away + slack, target), outside
+    return None
 
 
 def _near(layer: Layer, features: NDArray[np.int64], place: shapely.Geometry) -> NDArray[np.int64]:

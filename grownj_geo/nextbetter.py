@@ -22,7 +22,7 @@ from grownj_geo.evaluate import Evaluation
 from grownj_geo.evidence import clause_label, deciding_leaves, interval
 from grownj_geo.leaves import Leaves, key_of
 from grownj_geo.logic import Outcome
-from grownj_geo.nearby import nearest_of, place_inside
+from grownj_geo.nearby import nearest_of, place_inside, way_out
 from grownj_geo.nodes import InsideNode, OverlapsNode, ShareOverNode, SiteFactNode, Where, Within, WithinNode
 from grownj_geo.observe import SiteTable
 from grownj_geo.units import geodesic_ft, miles_to_ft, to_lonlat, to_working, towards
@@ -47,12 +47,48 @@ _MOST_STEPS = {"yes": 3, "undetermined": 2, None: 3}
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A clause that does not hold, with what it looks at and the area of the law above it."""
+    """A clause that does not hold, with what it looks at and the area of the law above it.
+
+    Attributes
+    ----------
+    leave
+        The clause stands under a "not": it is to become a no.
+    """
 
     clause: Clause
     where: Where
     radius_ft: float
     area: str
+    leave: bool = False
+
+
+@dataclass(frozen=True)
+class _Way:
+    """The way to the nearest place where a clause holds.
+
+    Attributes
+    ----------
+    clause
+        None where it is all of a municipality that has a category, by whatever clauses.
+    bounds
+        Feet to the line: at least, as computed, at most.
+    target
+        The point of the line, or of the station, in EPSG:3424.
+    to
+        What it leads to, in words.
+    ground
+        What is entered; None for a radius.
+    """
+
+    clause: Clause | None
+    label: str
+    area: str
+    layer: Layer
+    feature: int
+    bounds: tuple[float, float, float]
+    target: tuple[float, float]
+    to: str
+    ground: shapely.Geometry | None
 
 
 @dataclass
@@ -115,7 +151,7 @@ class Finder:
         if site.geometry is not None:
             seen = set()
             for candidate in self._candidates(run.bound.clauses[category], run, "", 1, set()):
-                key = key_of(candidate.where), candidate.radius_ft
+                key = key_of(candidate.where), candidate.radius_ft, candidate.leave
                 layer = run.leaves.layer(candidate.where.layer)
                 if layer is None:
                     not_measured[candidate.where.layer] = None
@@ -163,7 +199,7 @@ class Finder:
     def _candidates(
         self, clause: Clause, run: Evaluation, area: str, sign: int, seen: set[tuple[str, int]]
     ) -> Iterator[_Candidate]:
-        """Yield the place clauses below one that would have to become a yes."""
+        """Yield the place clauses below one that would have to change; ways out of a radius are not looked for."""
         if run.answers.get(clause.path) == sign:
             return
         if clause.operator == "category":
@@ -176,49 +212,59 @@ class Finder:
             below_sign = -sign if clause.operator == "not" else sign
             for child in clause.active:
                 yield from self._candidates(child, run, area, below_sign, seen)
-        elif sign == 1:
+        else:
             where = _where_of(clause)
-            if where is not None:
-                radius = miles_to_ft(run.bound.figures[where.radius]) if isinstance(where, Within) else 0.0
-                yield _Candidate(clause, where, radius, area or clause_label(clause, run))
+            radius = miles_to_ft(run.bound.figures[where.radius]) if isinstance(where, Within) else 0.0
+            if where is not None and (sign == 1 or not radius):
+                yield _Candidate(clause, where, radius, area or clause_label(clause, run), leave=sign == -1)
 
     def _step(self, run: Evaluation, site: Site, category: str, wanted: _Candidate, layer: Layer) -> Step | None:
         """Return the way to the nearest place where a clause holds; None where no feature surely counts."""
+        way = self._out_of(run, site, wanted, layer) if wanted.leave else self._into(run, site, wanted, layer)
+        return None if way is None else self._made(run, site, category, way)
+
+    @staticmethod
+    def _into(run: Evaluation, site: Site, wanted: _Candidate, layer: Layer) -> _Way | None:
         features = run.leaves.features(layer, wanted.where)
         sure = features[~layer.doubtful(features, wanted.where.selection)]
         found = nearest_of(layer, sure, site)
-        if found is None:
-            return None
-        if found.value_ft == 0 and not wanted.radius_ft:
+        if found is None or (found.value_ft == 0 and not wanted.radius_ft):
             # Inside as computed, and too near the line to be sure: no way leads there. `here` says what is open.
             return None
         # A feature that only perhaps counts may be nearer.
         every = found if len(sure) == len(features) else nearest_of(layer, features, site)
         least = found.low_ft if every is None else min(found.low_ft, every.low_ft)
-        low, value, high = (v - wanted.radius_ft for v in (least, found.value_ft, found.high_ft))
         name = feature_named(layer, found.feature) or asked_words(wanted.where, layer.manifest.title, run.bound)
-        to = f"the radius of {feet(wanted.radius_ft)} around {name}" if wanted.radius_ft else name
-        return self._made(
-            run,
-            site,
-            category,
-            label=clause_label(wanted.clause, run),
-            clause=wanted.clause,
-            area=wanted.area,
-            layer=layer,
-            feature=found.feature,
-            bounds=(low, value, high),
-            target=found.target,
-            to=to,
-            radius_ft=wanted.radius_ft,
+        return _Way(
+            wanted.clause,
+            clause_label(wanted.clause, run),
+            wanted.area,
+            layer,
+            found.feature,
+            (least - wanted.radius_ft, found.value_ft - wanted.radius_ft, found.high_ft - wanted.radius_ft),
+            found.target,
+            f"the radius of {feet(wanted.radius_ft)} around {name}" if wanted.radius_ft else name,
+            None if wanted.radius_ft else layer.geometry(found.feature),
         )
+
+    @staticmethod
+    def _out_of(run: Evaluation, site: Site, wanted: _Candidate, layer: Layer) -> _Way | None:
+        found = way_out(layer, run.leaves.features(layer, wanted.where), site)
+        if found is None:
+            return None
+        near, outside = found
+        name = feature_named(layer, near.feature) or asked_words(wanted.where, layer.manifest.title, run.bound)
+        bounds = near.low_ft, near.value_ft, near.high_ft
+        label = clause_label(wanted.clause, run)
+        to = f"the way out of {name}"
+        return _Way(wanted.clause, label, wanted.area, layer, near.feature, bounds, near.target, to, outside)
 
     # -- municipalities -------------------------------------------------------------------------------
 
     def _into_municipality(self, run: Evaluation, site: Site, category: str) -> Step | None:
         """Return the way into the nearest municipality all of which is in, whatever the place in it."""
         layer = self.engine.atlas.layer("municipalities")
-        codes = self._municipalities(category, site)
+        codes = frozenset() if layer is None else self._municipalities(category, site)
         if layer is None or not codes:
             return None
         features = np.array(
@@ -229,20 +275,10 @@ class Finder:
             return None
         # Of municipalities the covering polygon decides: only the site's own uncertainty is left.
         bounds = found.value_ft - site.uncertainty_ft, found.value_ft, found.value_ft + site.uncertainty_ft
-        name = layer.name(found.feature)
-        return self._made(
-            run,
-            site,
-            category,
-            label="all of the municipality",
-            clause=None,
-            area="",
-            layer=layer,
-            feature=found.feature,
-            bounds=bounds,
-            target=found.target,
-            to=name,
-        )
+        ground = layer.geometry(found.feature)
+        label = "all of the municipality"
+        way = _Way(None, label, "", layer, found.feature, bounds, found.target, layer.name(found.feature), ground)
+        return self._made(run, site, category, way)
 
     def _municipalities(self, category: str, site: Site) -> frozenset[str]:
         """Return the municipalities in which a category is a yes without any place in them being known."""
@@ -260,68 +296,52 @@ class Finder:
 
     # -- going there ----------------------------------------------------------------------------------
 
-    def _made(
-        self,
-        run: Evaluation,
-        site: Site,
-        category: str,
-        *,
-        label: str,
-        clause: Clause | None,
-        area: str,
-        layer: Layer,
-        feature: int,
-        bounds: tuple[float, float, float],
-        target: tuple[float, float],
-        to: str,
-        radius_ft: float = 0.0,
-    ) -> Step | None:
+    def _made(self, run: Evaluation, site: Site, category: str, way: _Way) -> Step | None:
         """Move the site beyond the line, ask again, and put it into words."""
-        low, value, high = bounds
-        start = _nearest_part(site, target)
+        low, value, high = way.bounds
+        start = _nearest_part(site, way.target)
         lon, lat = _degrees(start)
-        if radius_ft:
-            there = towards(lon, lat, *_degrees(target), max(high, 0.0) + BEYOND_FT)
+        if way.ground is None:
+            there_lon, there_lat, bearing = towards(lon, lat, *_degrees(way.target), max(high, 0.0) + BEYOND_FT)
         else:
             # Beyond a corner the straight way may lead out again.
             depth = (high - value if isfinite(value) else 0.0) + BEYOND_FT
-            inside = place_inside(layer.geometry(feature), target, shapely.Point(start), depth)
-            way = float(geodesic_ft(lon, lat, *_degrees(inside)))
-            there = towards(lon, lat, *_degrees(inside), way)
-            high = max(high, way)
-        there_lon, there_lat, bearing = there
-        again = self._asked_at(site, there_lon, there_lat) if site.is_point else None
+            inside = _degrees(place_inside(way.ground, way.target, shapely.Point(start), depth))
+            far = float(geodesic_ft(lon, lat, *inside))
+            there_lon, there_lat, bearing = towards(lon, lat, *inside, far)
+            high = max(high, far)
         outcome: OutcomeWord | None = None
         needs: tuple[Missing, ...] = ()
+        area, outside = way.area, ""
         if site.is_point:
+            again = self._asked_at(site, there_lon, there_lat)
             answer = -1 if again is None else again.category(category).first
             outcome = Outcome.of(answer).value
-            needs = self._needs(again, category) if again is not None and answer == 0 else ()
-            if again is not None and answer == 1:
-                clauses = deciding_leaves(again.bound.clauses[category], again)
-                if clause is not None and clause.path not in {leaf.path for leaf in clauses}:
+            outside = " (outside New Jersey)" if again is None else ""
+            if again is not None and answer == 0:
+                needs = self._needs(again, category)
+            elif again is not None and answer == 1:
+                decided = {leaf.path for leaf in deciding_leaves(again.bound.clauses[category], again)}
+                if way.clause is not None and way.clause.path not in decided:
                     # What lies there is in by another clause, which has a way of its own.
                     return None
                 area = " and ".join(dict.fromkeys(_gained(run, again, run.bound.clauses[category]))) or area
-        key_named = feature_named(layer, feature) or None
-        words = step_words(to, area, (value, high), outcome, needs)
-        if again is None and site.is_point:
-            words += " (outside New Jersey)"
+        source = run.bound.clauses[category] if way.clause is None else way.clause
         return Step(
-            clause=clause.path if clause is not None else category,
-            label=label,
-            citation=clause.citation if clause is not None else run.bound.rulebook.category(category).citation,
+            clause=source.path,
+            label=way.label,
+            citation=source.citation,
             area=area,
-            layer=layer.id,
-            feature=layer.key(feature),
-            feature_name=key_named,
+            layer=way.layer.id,
+            feature=way.layer.key(way.feature),
+            feature_name=feature_named(way.layer, way.feature) or None,
             distance_ft=interval(low, value, high),
             bearing_deg=round(bearing, 1) % 360.0,
             longitude=round(there_lon, 7),
             latitude=round(there_lat, 7),
             there=outcome,
             open_there=needs,
-            words=words,
+            words=step_words(way.to, area, (value, high), outcome, needs) + outside,
         )
 
     def _asked_at(self, site: Site, lon: float, lat: float) -> Evaluation | None:

@@ -7,16 +7,15 @@ from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from drawn import NEWARK, around, draw, drawn_book, drawn_category, stations
+from drawn import NEWARK, around, draw, drawn_book
 from kept_world import AIRPORT, ATLANTIC_CITY, add, record
 
-from grownj_geo.atlas import Atlas
 from grownj_geo.binding import bind
 from grownj_geo.candidates import Candidate
 from grownj_geo.engines import Engines
 from grownj_geo.errors import SiteError
 from grownj_geo.kept import Kept
-from grownj_geo.lawdates import fact_dates, law_dates, reach_of
+from grownj_geo.lawdates import fact_dates
 from grownj_geo.readings import resolve_readings
 from grownj_geo.rulebook import Rulebook, load_rulebook
 from grownj_geo.site import Site
@@ -87,17 +86,6 @@ def dated_book(rule: Any, **more: Any) -> Rulebook:
     return drawn_book(rule, parameters=REACH, **more)
 
 
-def test_a_station_that_opens_and_one_that_closes() -> None:
-    layer = stations([(*NEWARK, {"opened": "2016-05-15", "closed": "2018-02-01", "name": "Drawn"})])
-    atlas = Atlas(layers=[layer])
-    bound = bind(dated_book(NEAR), as_of=atlas.as_of, readings=resolve_readings({}))
-    dates = [one for one in law_dates(bound, atlas) if one.kind == "feature"]
-    assert [(str(one.day), one.words.rpartition(": ")[2]) for one in dates] == [
-        ("2016-05-15", "Drawn begins"),
-        ("2018-02-01", "Drawn ends"),
-    ]
-
-
 def test_an_edition_of_the_store_that_begins(store: Store) -> None:
     inside = {"inside": {"layer": "planning_areas", "where": {"planning_area": ["PA1"]}}}
     shape = around(NEWARK, 500.0)
@@ -133,27 +121,6 @@ def test_a_stated_day_that_comes(store: Store) -> None:
     bound = bind(drawn_book(rule), as_of=date(2015, 1, 1), readings=resolve_readings({}))
     assert [one.day for one in fact_dates(bound, stated)] == [date(2016, 2, 29)]
     assert fact_dates(bound, {}) == ()
-
-
-def test_a_clause_of_a_reading_that_was_not_chosen_has_no_days() -> None:
-    rule = {"any": [{"id": "then", "from": "2015-01-01", "when": {"A11": "strict"}, "in_new_jersey": True}]}
-    days = {}
-    for option in ("loose", "strict"):
-        bound = bind(drawn_book(rule), as_of=date(2014, 1, 1), readings=resolve_readings({"A11": option}))
-        days[option] = [one.day for one in law_dates(bound, Atlas()) if one.kind == "clause"]
-    assert days == {"loose": [], "strict": [date(2015, 1, 1)]}
-
-
-def test_what_a_category_reaches_goes_through_the_others() -> None:
-    book = drawn_book(
-        {"category": "middle"},
-        categories=[
-            drawn_category("middle", {"not": {"category": "end"}}),
-            drawn_category("end", {"in_new_jersey": True}),
-        ],
-    )
-    assert reach_of(book, "answer") == {"answer", "middle", "end"}
-    assert reach_of(book, "end") == {"end"}
 
 
 # -- records ------------------------------------------------------------------------------------------
