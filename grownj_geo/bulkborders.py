@@ -14,7 +14,8 @@ import shapely
 from grownj_geo.bulkarea import Outlines, areas_on_ground, farthest_corners
 from grownj_geo.bulkcut import meeting
 from grownj_geo.bulkfind import MUNICIPAL, MunicipalState
-from grownj_geo.bulkline import UNSURE_FT, starts_of
+from grownj_geo.bulkline import UNSURE_FT, expanded, starts_of
+from grownj_geo.bulkslab import Slabs
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
@@ -138,9 +139,11 @@ class _Bordering:
         mine = np.zeros(len(self.shapes), dtype=bool)
         mine[row] = True
         near = np.flatnonzero(mine[self.row] & (self.owners[self.edge] == self.main[self.row]))
-        close = farthest_corners(self.outlines, self.row[near], self.edges[self.edge[near]]) <= _SURELY * accuracy
+        at, edge = self.row[near], self.edge[near]
+        close = farthest_corners(self.outlines, at, self.edges[edge]) <= _SURELY * accuracy
         within = np.zeros(len(self.shapes), dtype=bool)
-        within[self.row[near[close]]] = True
+        within[at[close]] = True
+        within |= self._close_to_main(at, edge, _SURELY * accuracy)
         asked = ~within[row]
         row, of, ground, main_ground = row[asked], of[asked], ground[asked], main_ground[asked]
         corners, owner = shapely.get_coordinates(shapely.convex_hull(self.shapes[row]), return_index=True)
@@ -153,3 +156,37 @@ class _Bordering:
         row, of, ground, main_ground = row[beyond], of[beyond], ground[beyond], main_ground[beyond]
         self.second[row] = of
         self.shares[row] = np.column_stack([main_ground, ground]) / self.whole[row, None]
+
+    def _close_to_main(self, row: Ints, edge: Ints, reach: float) -> Flags:
+        """Return which polygons for certain lie wholly in their main municipality and within reach of its line.
+
+        Along a straight line that stands for the municipal one, what is close to it is within reach; what is farther to
+        a side is in the municipality where a corner on that side is, if no line of it passes there.
+        """
+        found = np.zeros(len(self.shapes), dtype=bool)
+        met = np.flatnonzero(meeting(self.boxes[row], self.edges[edge]))
+        if not len(met):
+            return found
+        row, edge = row[met], edge[met]
+        slabs = Slabs.of(self.outlines, row, edge, self.edges[edge], np.ones(len(row), dtype=bool))
+        rows = slabs.rows
+        _, position = expanded(self.outlines.first[rows], self.outlines.count[rows])
+        near = slabs.along & (slabs.line_high - reach <= slabs.line_low + reach)
+        municipalities = self.lines.areas[self.main[rows]]
+        shapely.prepare(municipalities)
+        right, left = slabs.ends()
+        low, high = slabs.line_high - reach, slabs.line_low + reach
+        for corner, close, beyond in (
+            (right, slabs.corner[right] >= low, low <= slabs.low),
+            (left, slabs.corner[left] <= high, high >= slabs.high),
+        ):
+            inside = shapely.intersects_xy(municipalities, *self.outlines.edges[position[corner], :2].T)
+            near &= close | (beyond & inside & _clear(slabs, corner))
+        found[rows] = near
+        return found
+
+
+def _clear(slabs: Slabs, corner: Ints) -> Flags:
+    """Return which corners lie beyond all edges that were given."""
+    away = slabs.corner[corner]
+    return np.asarray((away < slabs.low) | (away > slabs.high))

@@ -297,6 +297,19 @@ class Lines:
         return np.asarray(shapely.bounds(self.shapes), dtype=np.float64)
 
     @cached_property
+    def bends(self) -> Floats:
+        """How far each edge's end is from the straight line between its start and the next edge's end, shape (m,).
+
+        0 where the next edge begins somewhere else: at the end of a ring.
+        """
+        start, end, after = self.edges[:-1, :2], self.edges[:-1, 2:], self.edges[1:, 2:]
+        across, to_end = after - start, end - start
+        with np.errstate(divide="ignore", invalid="ignore"):
+            off = np.abs(across[:, 0] * to_end[:, 1] - across[:, 1] * to_end[:, 0]) / np.hypot(*across.T)
+        joined = (self.edges[1:, :2] == end).all(axis=1)
+        return np.append(np.where(joined, np.nan_to_num(off, nan=0.0, posinf=0.0), 0.0), [0.0] * bool(len(self.edges)))
+
+    @cached_property
     def tree(self) -> shapely.STRtree:
         """The lines in a tree."""
         return shapely.STRtree(self.shapes)

@@ -15,6 +15,7 @@ import shapely
 from grownj_geo.bulkcircle import shares_in_circles
 from grownj_geo.bulkcut import Shares, undecided
 from grownj_geo.bulkline import starts_of
+from grownj_geo.bulkplan import MAJORITY
 from grownj_geo.leaves import Leaves
 from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage
 from grownj_geo.place import Placement
@@ -205,8 +206,9 @@ def _of_polygons(
     empty = [plan.grounds[g].empty for g in asked.grounds]
     area = np.asarray(shapely.area(sites.geometries))
     unsure = surely.unsure | perhaps.unsure | states[asked.grounds[2]].unsure
-    unsure |= undecided(least.low_least, least.low_most, area, noise=False)
-    unsure |= undecided(most.high_least, most.high_most, area, noise=not asked.exact)
+    half = plan.partial == MAJORITY
+    unsure |= undecided(least.low_least, least.low_most, area, noise=False, half=half)
+    unsure |= undecided(most.high_least, most.high_most, area, noise=not asked.exact, half=half)
     low, high = (least.low_least + least.low_most) / 2, (most.high_least + most.high_most) / 2
     share = computed.share.copy()
     if empty[2] and not asked.exact:
@@ -244,7 +246,7 @@ def _lacking(asked: CoverageQuestion, states: Sequence[GroundState], sites: Site
     else:
         found = state.shares.high_most > 0
         area = np.asarray(shapely.area(sites.geometries))
-        unsure = state.unsure | undecided(state.shares.high_least, state.shares.high_most, area, noise=True)
+        unsure = state.unsure | undecided(state.shares.high_least, state.shares.high_most, area, noise=True, half=False)
     rows = np.flatnonzero(unsure)
     if len(rows):
         found[rows] = measure_coverage(asked.layer, asked.lacking_features, some(sites, rows)).share_high > 0

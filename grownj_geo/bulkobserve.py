@@ -11,7 +11,7 @@ import shapely
 
 from grownj_geo.bulkarea import Areas
 from grownj_geo.bulkborders import municipalities_of_areas
-from grownj_geo.bulkcut import LEAST_AREA, Shares, near_reach_ft, shares_on_ground
+from grownj_geo.bulkcut import LEAST_AREA, Shares, near_reach_ft, shares_on_ground, tellable
 from grownj_geo.bulkfind import (
     CLASS_SLACK_FT,
     MUNICIPAL,
@@ -34,6 +34,7 @@ from grownj_geo.bulkmeasure import (
     station_pairs,
 )
 from grownj_geo.bulkplace import Places, places_of
+from grownj_geo.bulkplan import MAJORITY
 from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage
 from grownj_geo.units import FT_PER_FTUS
 
@@ -254,14 +255,21 @@ class _Observer:
         # of which one part is in and another is not.
         cut = (away <= tolerance + UNSURE_FT) | np.logical_or.reduceat(state.unsure, self.starts)
         cut |= np.logical_and.reduceat(state.inside, self.starts) != np.logical_or.reduceat(state.inside, self.starts)
-        unsure |= cut & (self.areas.sqft < LEAST_AREA)
+        # How far off lines are known to every finder, an index too.
+        known = max(tolerance, self.limit_ft)
+        unsure |= cut & ((self.areas.sqft < LEAST_AREA) | (not tellable(tolerance, known + 1.0)))
         rows = np.flatnonzero(cut & ~unsure)
         if len(rows):
-            reach_ft = near_reach_ft(tolerance)
-            near = self.finder.edges_about(ground_name(number), self.areas, rows, reach_ft)
-            edges = self.finder.lines(ground_name(number)).edges
+            name = ground_name(number)
             found = shares_on_ground(
-                self.areas.take(rows), edges, near, self.anchors[rows], inside[rows], tolerance_ft=tolerance
+                self.areas.take(rows),
+                self.finder.lines(name),
+                self.finder.edges_about(name, self.areas, rows, near_reach_ft(tolerance)),
+                self.anchors[rows],
+                inside[rows],
+                tolerance_ft=tolerance,
+                known_ft=known,
+                half=self.plan.partial == MAJORITY,
             )
             shares.put(rows, found)
         return GroundState(shares.share == 1, away, unsure, shares)

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-__all__ = ["CoverageQuestion", "DistanceQuestion", "Plan", "no_sites", "plan_of"]
+__all__ = ["MAJORITY", "CoverageQuestion", "DistanceQuestion", "Plan", "no_sites", "plan_of"]
+
+MAJORITY = "majority"
+"""The option of reading A3 under which a cut site is where the most of it is."""
 
 
 @dataclass(frozen=True, eq=False)

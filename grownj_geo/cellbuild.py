@@ -88,6 +88,25 @@ class Grid:
         row += column
         return row
 
+    def under(self, boxes: Floats, most: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
+        """Return pairs of a box and a square that it meets, in order of the boxes, and which boxes are left out.
+
+        Parameters
+        ----------
+        boxes
+            Shape (n, 4).
+        most
+            Boxes that meet more squares than this are left out, and those that are not wholly in the grid.
+        """
+        low, high = (np.floor((boxes[:, i : i + 2] - (self.x0, self.y0)) / CELL).astype(np.int64) for i in (0, 2))
+        size = high - low + 1
+        left_out = ~(self.inside(boxes[:, :2]) & self.inside(boxes[:, 2:])) | (size.prod(axis=1) > most)
+        rows = np.flatnonzero(~left_out)
+        pair, at = expanded(np.zeros(len(rows), dtype=np.int64), size[rows].prod(axis=1))
+        box = rows[pair]
+        up = at // size[box, 0]
+        return box, (low[box, 1] + up) * self.columns + low[box, 0] + at - up * size[box, 0], left_out
+
     def centres(self, columns: Ints, rows: Ints, size: int) -> tuple[Floats, Floats]:
         """Return the centres of squares of `size` cells a side, by their column and row among these."""
         side = CELL * size

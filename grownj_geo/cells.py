@@ -17,7 +17,7 @@ import numpy as np
 import shapely
 
 from grownj_geo.bulkfind import CLASS_SLACK_FT, MunicipalLines
-from grownj_geo.bulkline import Lines, expanded
+from grownj_geo.bulkline import Lines
 from grownj_geo.bulkmeasure import table_of
 from grownj_geo.bulkplan import plan_of
 from grownj_geo.cellbuild import (
@@ -408,23 +408,8 @@ class CellIndex:
         return self._grid.inside(xy)
 
     def cells_under(self, boxes: Floats, most: int) -> tuple[Ints, Ints, NDArray[np.bool_]]:
-        """Return pairs of a box and the combination of a cell under it, in order, and which boxes are not looked up.
-
-        Parameters
-        ----------
-        boxes
-            Shape (n, 4).
-        most
-            Boxes over more cells than this, and those that are not wholly in the squares, are not looked up.
-        """
-        low, high = (self._places_of(boxes[:, i : i + 2]).astype(np.int64) for i in (0, 2))
-        size = high - low + 1
-        left_out = ~(self._grid.inside(boxes[:, :2]) & self._grid.inside(boxes[:, 2:])) | (size.prod(axis=1) > most)
-        rows = np.flatnonzero(~left_out)
-        pair, at = expanded(np.zeros(len(rows), dtype=np.int64), size[rows].prod(axis=1))
-        box = rows[pair]
-        up = at // size[box, 0]
-        cell = (low[box, 1] + up) * self._grid.columns + low[box, 0] + at - up * size[box, 0]
+        """Return pairs of a box and a cell's combination, and which boxes are left out, as `Grid.under` does."""
+        box, cell, left_out = self._grid.under(boxes, most)
         return box, self._cells[cell].astype(np.int64), left_out
 
     def parts(self, xy: Floats) -> Ints:
@@ -455,7 +440,7 @@ class CellIndex:
         return {}
 
     def lines(self, name: str) -> Lines:
-        """Return the lines of a column; municipal ones are of one municipality each."""
+        """Return the lines of a column."""
         found = self._lines.get(name)
         if found is None:
             found = self._lines[name] = Lines.of(np.asarray(self._arrays[f"{name}.edges"], dtype=np.float64))

@@ -9,7 +9,7 @@ import shapely
 from drawn import draw, square
 
 from grownj_geo.bulkarea import Areas
-from grownj_geo.bulkcut import near_reach_ft, shares_on_ground, undecided
+from grownj_geo.bulkcut import near_reach_ft, shares_on_ground, tellable, undecided
 from grownj_geo.bulkfind import lines_about
 from grownj_geo.bulkline import Lines, ground_of
 from grownj_geo.observe import measure_coverage
@@ -33,7 +33,7 @@ def test_the_bounds_hold_what_one_site_is_measured_to_be(seed: int) -> None:
     row, edge = lines_about(lines, areas.boxes, near_reach_ft(TOLERANCE_FT))
     anchors = np.array([shapely.get_coordinates(lot)[0] for lot in lots])
     inside = shapely.intersects_xy(ground.area, *anchors.T)
-    found = shares_on_ground(areas, lines.edges, (row, edge), anchors, inside, tolerance_ft=TOLERANCE_FT)
+    found = shares_on_ground(areas, lines, (row, edge), anchors, inside, tolerance_ft=TOLERANCE_FT, known_ft=500.0)
     alone = measure_coverage(layer, np.arange(len(layer)), world.table(lots))
     assert np.abs(found.share - alone.share).max() < 1e-9
     assert (found.low_least <= alone.share_low + 1e-9).all()
@@ -43,6 +43,11 @@ def test_the_bounds_hold_what_one_site_is_measured_to_be(seed: int) -> None:
     # All sorts came up: wholly lost to the tolerance, partly, and not at all.
     assert {0.0, 1.0} <= set(found.low_most.tolist())
     assert ((found.low_most > 0) & (found.low_most < 1)).any()
+
+
+def test_lines_must_be_known_beyond_the_tolerance() -> None:
+    assert tellable(48.3, 49.3)
+    assert not tellable(660.0, 661.0)
 
 
 def test_what_a_test_would_tell_apart_is_undecided() -> None:

@@ -68,6 +68,18 @@ def test_thousands_of_lots_that_lines_cut_are_what_each_is_alone(index: CellInde
     _same(evaluate_many(engine, sites), found)
 
 
+def test_an_index_for_small_margins_tells_cut_lots_too() -> None:
+    engine = world.engine()
+    own = CellIndex.build(engine, margin_limit_ft=1.0)
+    sites = world.table([*world.cut_lots(600, seed=14), *world.parcels(200, seed=14)])
+    found = evaluate_many(engine, sites, index=own, margin_limit_ft=1.0)
+    _same(evaluate_many(engine, sites, margin_limit_ft=1.0), found)
+    wide = evaluate_many(engine, sites)
+    for name in found.categories:
+        assert np.array_equal(found.outcomes[:, found.categories.index(name)][:, found.group],
+                              wide.outcomes[:, wide.categories.index(name)][:, wide.group])  # fmt: skip
+
+
 def test_sites_of_all_sorts_and_stated_facts(index: CellIndex) -> None:
     engine, sites = world.engine(), _mixed()
     facts = {"federally_owned_at_approval": [(None, True, False)[i % 3] for i in range(len(sites))]}
