@@ -83,9 +83,16 @@ _T = TypeVar("_T")
 
 def add_record_commands(app: typer.Typer) -> None:
     """Add the commands to the application."""
-    app.command(epilog=_RECHECK_EPILOG)(recheck)
-    app.command(cls=SiteCommand, epilog=_EPILOG)(watch)
-    app.command(cls=SiteCommand, epilog=_EPILOG)(compare)
+    app.command(epilog=_RECHECK_EPILOG, help=_paragraphs(recheck))(recheck)
+    app.command(cls=SiteCommand, epilog=_EPILOG, help=_paragraphs(watch))(watch)
+    app.command(cls=SiteCommand, epilog=_EPILOG, help=_paragraphs(compare))(compare)
+
+
+def _paragraphs(command: Callable[..., None]) -> str:
+    """Return a command's description with its paragraphs on one line each: the terminal breaks them."""
+    from inspect import getdoc  # noqa: PLC0415 - only here
+
+    return "\n\n".join(" ".join(part.split()) for part in (getdoc(command) or "").split("\n\n"))
 
 
 # -- recheck ------------------------------------------------------------------------------------------

@@ -11,8 +11,10 @@ from kept_world import add
 from test_cli import run
 
 from grownj_geo.compare import Comparison
+from grownj_geo.determination import Determination
 from grownj_geo.kept import Kept, read_records
 from grownj_geo.recheck import Recheck
+from grownj_geo.rerun import answers_of, changed_items
 from grownj_geo.store import Store
 
 if TYPE_CHECKING:
@@ -133,6 +135,43 @@ def test_layers_that_changed_are_named_and_a_damaged_one_is_4(saved: Path, home:
     damaged = run("recheck", str(saved))
     assert damaged.exit_code == 4
     assert "Incomplete" in damaged.stderr
+
+
+def drawn_file(path: Path, detail: str) -> Path:
+    """Write a file of two planning areas as an office would give it: one around Atlantic City's centre."""
+    import geopandas as gpd  # noqa: PLC0415 - only here
+    from drawn import around  # noqa: PLC0415 - same
+
+    shapes = [around((-74.435, 39.36), 500.0), around((-74.45, 39.37), 500.0)]
+    frame = {"SPDETAIL": [detail, "RURAL"], "P2ACRES": [22.9, 22.9]}
+    gpd.GeoDataFrame(frame, geometry=shapes, crs="EPSG:3424").to_file(path)
+    return path
+
+
+def test_records_before_and_after_an_imported_edition(saved: Path, tmp_path: Path) -> None:
+    def load(detail: str, day: str) -> None:
+        path = drawn_file(tmp_path / f"{detail}.gpkg", detail)
+        done = run("layers", "import", "planning_areas", str(path), "--partial", "--edition", day)
+        assert done.exit_code == 0, done.stderr
+
+    before = ["check", "39.4576,-74.5772"]
+    load("METROPOLITAN", "2014-10-01")
+    assert run(*before, "--save", str(saved / "first.json")).exit_code == 0
+    inside = ["check", ATLANTIC_CITY, "--as-of", "2014-10-01"]
+    assert run(*inside, "--save", str(saved / "second.json")).exit_code == 0
+    assert run("recheck", str(saved / "first.json"), str(saved / "second.json")).exit_code == 0
+    load("RURAL", "2014-10-02")
+    done = run("recheck", str(saved / "second.json"), "--edition", "planning_areas@2014-10-02", "--json")
+    (one,) = results(done)["records"]
+    assert done.exit_code == 5
+    today = json.loads(run(*inside, "--edition", "planning_areas@2014-10-02", "--json").stdout)
+    (kept,) = read_records([saved / "second.json"])
+    assert isinstance(kept, Kept)
+    wanted = changed_items(answers_of(kept.determination), answers_of(Determination.model_validate(today)))
+    assert {(d["item"], d["field"]) for d in one["differences"]} == set(wanted)
+    assert {(tuple(d["because"]), d["how"]) for d in one["differences"]} == {(("layer:planning_areas",), "alone")}
+    # The day itself still takes the edition that holds on it: nothing of the record differs.
+    assert run("recheck", str(saved / "second.json")).exit_code == 0
 
 
 def test_the_table_has_a_row_for_each_difference(saved: Path, tmp_path: Path) -> None:
