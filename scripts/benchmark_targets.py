@@ -39,7 +39,9 @@ class Target:
 
 _LARGE = 1_000
 _MANY = (("cells", "points"), 1_000_000)
+# Seconds grow as the rows do and can be scaled; that memory does not grow is only seen on all of them.
 _PARCELS = (("parcel_file", "parcels"), 200_000)
+_STATE = (("parcel_file", "parcels"), 3_400_000)
 TARGETS = (
     Target("one site, cold command", ("cold", "seconds_median"), 1.5, "s"),
     Target("one site, cold command, peak", ("cold", "megabytes_peak"), 300.0, "MB"),
@@ -66,7 +68,7 @@ TARGETS = (
     Target("index mapped", ("cells", "load_s"), 0.3, "s"),
     Target("a parcel, one processor, warm", ("cells", "parcel_us"), 70.0, "us"),
     Target("3.4 M parcels, GeoParquet to Parquet", ("parcel_file", "state_seconds"), 120.0, "s", workload=_PARCELS),
-    Target("3.4 M parcels, peak of all processes", ("parcel_file", "peak_mb"), 2_500.0, "MB", workload=_PARCELS),
+    Target("3.4 M parcels, peak of all processes", ("parcel_file", "peak_mb"), 2_500.0, "MB", workload=_STATE),
     Target("sites: power of the cost (linear: 1)", ("cells", "by_sites", "exponent"), 1.1, "", workload=_MANY),
     Target("layers: power of the cost (linear: 1)", ("by_layers", "exponent"), 0.99, ""),
 )
