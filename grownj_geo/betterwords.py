@@ -130,6 +130,8 @@ def step_words(
     else:
         words = f"{feet(value)} to {to}"
     words += f" ({why})" if why else ""
+    if there is None:
+        return f"{words}, from the site's nearest part; whether that is enough was not tried for a polygon"
     if there == "no":
         return f"{words}; not enough by itself"
     if there == "undetermined":

@@ -315,6 +315,8 @@ def test_a_polygon_is_measured_from_its_nearest_part_and_not_moved(shape: shapel
     (line,) = next_better(engine, site(shape)).lines
     (step,) = line.steps
     assert step.there is None
+    assert line.nearest is None
+    assert "from the site's nearest part; whether that is enough was not tried" in line.words
     assert step.distance_ft.value == pytest.approx((3900.0 - 2640.0 / FT_PER_FTUS) * FT_PER_FTUS, abs=1.0)
 
 
