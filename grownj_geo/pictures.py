@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     Box = tuple[float, float, float, float]
 
-__all__ = ["INSTALL_PICTURES", "Extent", "draw_picture", "picture_bytes", "write_picture"]
+__all__ = ["INSTALL_PICTURES", "Extent", "draw_picture", "draw_view", "picture_bytes", "write_picture"]
 
 INSTALL_PICTURES = "pip install 'grownj-geo[pictures]'"
 Extent = Literal["state", "sites"]
@@ -94,10 +94,10 @@ def write_picture(path: Path, content: bytes) -> None:
             beside.unlink(missing_ok=True)
 
 
-def picture_bytes(figure: Figure, kind: Literal["png", "svg", "pdf"]) -> bytes:
+def picture_bytes(figure: Figure, kind: Literal["png", "svg", "pdf"], *, with_font: bool = True) -> bytes:
     """Return a figure as a file; equal figures are equal bytes.
 
-    Text stays text in SVG and PDF, and its font is inside.
+    Text stays text in SVG and PDF, and its font is inside; of an SVG for a page that brings the font it is left out.
     """
     import matplotlib as mpl  # noqa: PLC0415 - an extra
 
@@ -109,7 +109,48 @@ def picture_bytes(figure: Figure, kind: Literal["png", "svg", "pdf"]) -> bytes:
     }
     with mpl.rc_context(_SETTINGS):
         figure.savefig(target, format=kind, metadata=known[kind], dpi=_DPI)
-    return _with_font(target.getvalue()) if kind == "svg" else target.getvalue()
+    return _with_font(target.getvalue()) if kind == "svg" and with_font else target.getvalue()
+
+
+def draw_view(
+    engine: Engine, areas: MapAreas, sites: MapSites, *, inches: tuple[float, float]
+) -> tuple[Figure, tuple[DrawnClass, ...]]:
+    """Return the map alone, for a document that has words of its own, and the classes that are in view.
+
+    Parameters
+    ----------
+    engine
+        What was asked.
+    areas, sites
+        What is drawn; the classes that a map opens with.
+    inches
+        How wide and how high.
+
+    Raises
+    ------
+    LayerFault
+        ``not_installed`` where matplotlib is not there.
+    """
+    mpl, figure_type = _matplotlib()
+    chosen = [known for known in areas.classes if known.look.shown]
+    box = _box(areas, sites, "sites")
+    drawing = _Drawing(engine, _near(_as_fine_as_seen(areas, box), box), chosen, sites, box)
+    with mpl.rc_context(_SETTINGS):
+        figure: Figure = figure_type(figsize=inches, facecolor="white")
+        # Half of the frame's own line lies outside of it.
+        edge = (0.006 / inches[0], 0.006 / inches[1])
+        seen = _stage(figure.add_axes((*edge, 1 - 2 * edge[0], 1 - 2 * edge[1])), drawing)
+    return figure, tuple(seen)
+
+
+def _matplotlib() -> tuple[Any, Any]:
+    try:
+        import matplotlib as mpl  # noqa: PLC0415 - an extra
+        from matplotlib.figure import Figure  # noqa: PLC0415 - same
+    except ImportError as error:
+        message = f"Pictures need matplotlib, which is not installed. Install it: {INSTALL_PICTURES}."
+        raise LayerFault("not_installed", message) from error
+    return mpl, Figure
 
 
 def draw_picture(
@@ -138,19 +179,14 @@ def draw_picture(
     LayerFault
         ``not_installed`` where matplotlib is not there.
     """
-    try:
-        import matplotlib as mpl  # noqa: PLC0415 - an extra
-        from matplotlib.figure import Figure  # noqa: PLC0415 - same
-    except ImportError as error:
-        message = f"Pictures need matplotlib, which is not installed. Install it: {INSTALL_PICTURES}."
-        raise LayerFault("not_installed", message) from error
+    mpl, figure_type = _matplotlib()
     chosen = [k for k in areas.classes if (k.look.shown if show is None else k.look.id in show)]
     box = _box(areas, sites, extent)
     drawing = _Drawing(engine, areas, chosen, sites, box)
     tall = (box[3] - box[1]) > (box[2] - box[0])
     drawing = replace(drawing, areas=_as_fine_as_seen(areas, box))
     with mpl.rc_context(_SETTINGS):
-        figure = Figure(figsize=(8.5, 11) if tall else (11, 8.5), facecolor="white")
+        figure: Figure = figure_type(figsize=(8.5, 11) if tall else (11, 8.5), facecolor="white")
         wide, high = (float(v) for v in figure.get_size_inches())
         side = 2.75 / wide
         foot = 1.15 / high
@@ -201,6 +237,18 @@ def _as_fine_as_seen(areas: MapAreas, box: Box) -> MapAreas:
         return tuple(replace(outline, geometry=g) for outline, g in zip(outlines, drawn, strict=True))
 
     return replace(areas, municipalities=fewer(areas.municipalities), counties=fewer(areas.counties))
+
+
+def _near(areas: MapAreas, box: Box) -> MapAreas:
+    """Return areas of which only those outlines are left, cut off well outside of the view, that may be seen."""
+    x0, y0, x1, y1 = box
+    wide = 2 * max(x1 - x0, y1 - y0)
+    ground = shapely.box(x0 - wide, y0 - wide, x1 + wide, y1 + wide)
+
+    def cut(outlines: Sequence[Outline]) -> tuple[Outline, ...]:
+        return tuple(replace(o, geometry=shapely.intersection(o.geometry, ground)) for o in _meeting(outlines, ground))
+
+    return replace(areas, municipalities=cut(areas.municipalities), counties=cut(areas.counties))
 
 
 def _shown_lines(sites: MapSites) -> Iterator[Any]:
