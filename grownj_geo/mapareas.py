@@ -41,6 +41,7 @@ __all__ = [
     "NotDrawn",
     "Outline",
     "Source",
+    "Sureness",
     "circles_around",
     "draw_areas",
     "radius_words",
@@ -110,6 +111,8 @@ class DrawnClass:
         Its ground.
     points
         What radii are drawn around, with their names: n by longitude and latitude.
+    radius_ft
+        Of what is drawn around features; None for features themselves.
     layer
         Id of the layer that it comes from.
     drawn_to_ft
@@ -124,6 +127,7 @@ class DrawnClass:
     layer: str
     drawn_to_ft: float
     points: tuple[tuple[str, float, float], ...] = ()
+    radius_ft: float | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -443,7 +447,7 @@ def _radii(found: DrawnClass, layer: Layer, chosen: Ints, unsure: set[int], radi
         Area(layer.name(i), ring, *_sureness(layer, i, unsure, kinds))
         for i, ring in zip(chosen.tolist(), rings, strict=True)
     )
-    return replace(found, areas=areas, points=points, drawn_to_ft=CIRCLE_ERROR_FT)
+    return replace(found, areas=areas, points=points, radius_ft=radius_ft, drawn_to_ft=CIRCLE_ERROR_FT)
 
 
 def _polygons(found: DrawnClass, layer: Layer, chosen: Ints, unsure: set[int]) -> DrawnClass:

@@ -19,12 +19,12 @@ from grownj_geo.answers import MARGIN_LIMIT_FT
 from grownj_geo.determination import software
 from grownj_geo.determine import DISCLAIMER
 from grownj_geo.features import LayerFault
-from grownj_geo.mapareas import CIRCLE_ERROR_FT, OUTLINE_TOLERANCE_FT
+from grownj_geo.mapareas import CIRCLE_ERROR_FT, OUTLINE_TOLERANCE_FT, Area
 from grownj_geo.mapassets import INSTALL, leaflet_files, map_template, page_css, page_js
 from grownj_geo.mapcode import Texts, coded_bytes, coded_numbers, coded_polygons, content_policy, script_json, visible
 from grownj_geo.palette import NO_AMOUNT, area_groups, tier_looks
 from grownj_geo.tableparts import disk_faults, put_file
-from grownj_geo.units import to_lonlat
+from grownj_geo.units import FT_PER_METRE, to_lonlat
 from grownj_geo.words import feet
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.determine import Engine
     from grownj_geo.mapanswer import Found, Panel
-    from grownj_geo.mapareas import DrawnClass, MapAreas, NotDrawn, Outline
+    from grownj_geo.mapareas import DrawnClass, MapAreas, NotDrawn, Outline, Sureness
     from grownj_geo.mapsites import MapSites
 
 __all__ = ["TILES", "TierKey", "map_html", "tier_keys", "write_map"]
@@ -178,14 +178,15 @@ def _base(outlines: Sequence[Outline]) -> dict[str, Any]:
 
 
 def _class(known: DrawnClass, municipal: dict[str, int], texts: Texts) -> dict[str, Any]:
-    own = [area.geometry for area in known.areas if area.geometry is not None]
-    drawn = [area for area in known.areas if area.geometry is not None or area.mun_code in municipal]
+    areas = _joined(known)
+    own = [area.geometry for area in areas if area.geometry is not None]
+    drawn = [area for area in areas if area.geometry is not None or area.mun_code in municipal]
     notes = list(known.notes)
     if own and known.drawn_to_ft > OUTLINE_TOLERANCE_FT:
         notes.append(f"Large: drawn to within {known.drawn_to_ft:g} ft of the layer's lines.")
-    unsure = sum(area.sureness == "possible" for area in drawn)
+    unsure = sum(area.sureness == "possible" for area in known.areas)
     if unsure:
-        notes.append(f"{unsure:,} of {len(drawn):,} may belong and are dashed.")
+        notes.append(f"{unsure:,} of {len(known.areas):,} may belong and are dashed.")
     return {
         **_look(known),
         "shown": known.look.shown,
@@ -201,8 +202,26 @@ def _class(known: DrawnClass, municipal: dict[str, int], texts: Texts) -> dict[s
         ],
         "own": len(own),
         "shapes": coded_polygons(_degrees(own), per_degree=_FINE_STEPS) if own else None,
+        "radius": None if known.radius_ft is None or not known.points else round(known.radius_ft / FT_PER_METRE, 1),
         "points": [[texts.place(name), round(lat, 6), round(lon, 6)] for name, lon, lat in known.points],
     }
+
+
+def _joined(known: DrawnClass) -> tuple[Area, ...]:
+    """Return circles around many points as one piece of ground: one over the other they would hide the map."""
+    if not known.points:
+        return known.areas
+    return tuple(
+        Area("", shapely.union_all(shapes), sureness, note) for (sureness, note), shapes in _by_sureness(known).items()
+    )
+
+
+def _by_sureness(known: DrawnClass) -> dict[tuple[Sureness, str], list[shapely.Geometry]]:
+    found: dict[tuple[Sureness, str], list[shapely.Geometry]] = {}
+    for area in known.areas:
+        note = area.note if area.sureness == "possible" else ""
+        found.setdefault((area.sureness, note), []).append(area.geometry)
+    return found
 
 
 def _look(known: DrawnClass | NotDrawn) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -201,6 +202,20 @@ def test_the_policy_stops_what_is_not_the_pages_own(hostile: Path) -> None:
         view.page.wait_for_timeout(200)
         assert view.page.evaluate("window.ran") == []
         assert {b.split()[0] for b in view.page.evaluate("window.breaches")} >= {"script-src-elem", "script-src-attr"}
+
+
+def test_on_paper_the_map_comes_first_with_the_legend_of_what_is_shown(page: Path, tmp_path: Path) -> None:
+    with opened(page, **DESK) as view:
+        view.page.click("#legend input >> nth=0")
+        view.page.pdf(path=str(tmp_path / "map.pdf"), prefer_css_page_size=True, print_background=True)
+        view.page.emulate_media(media="print")
+        assert view.page.is_hidden("#search")
+        assert view.page.is_hidden("#legend li.layer >> nth=0")
+        assert view.page.is_visible("#legend li.layer:has-text('Growth Zone')")
+        above, below = (view.page.query_selector(name).bounding_box()["y"] for name in ("#stage", "#side"))
+        assert above < below
+        assert len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "map.pdf").read_bytes())) == 2
+        assert view.faults() == []
 
 
 def test_many_sites_are_clustered_and_the_page_says_so(tmp_path: Path) -> None:

@@ -61,12 +61,19 @@ grownj.areas = function (map, data, groups) {
     map.fire("grownj:shown");
   }
 
+  // Around which points a place is; the sphere's distance is within half a percent.
+  function nearest(known, lat, lon) {
+    if (known.radius === null) return "";
+    const near = known.points.map((p) => [map.distance([lat, lon], [p[1], p[2]]), data.strings[p[0]]]);
+    return near.filter((p) => p[0] <= known.radius * 1.005).sort((a, b) => a[0] - b[0]).slice(0, 4).map((p) => p[1]).join(", ");
+  }
+
   // What is at a place: drawn or not, for a look only.
   function here(lat, lon) {
     const found = [];
     for (const known of data.classes) {
       shapesOf(known).forEach((polygons, i) => {
-        if (grownj.within(polygons, lat, lon)) found.push({ known: known, area: known.areas[i] });
+        if (grownj.within(polygons, lat, lon)) found.push({ known: known, area: known.areas[i], near: nearest(known, lat, lon) });
       });
     }
     const municipality = base.findIndex((polygons) => grownj.within(polygons, lat, lon));

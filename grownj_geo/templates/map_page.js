@@ -28,14 +28,17 @@ grownj.start = function (map, groups) {
     if (!own.length) continue;
     const list = own.map((known) => {
       const box = make("input", { type: "checkbox", id: "layer-" + known.id, checked: known.shown });
-      box.addEventListener("change", () => areas.show(known.id, box.checked));
+      box.addEventListener("change", () => {
+        areas.show(known.id, box.checked);
+        box.closest("li").dataset.shown = String(box.checked);
+      });
       const notes = make("details", {}, make("summary", { "aria-label": "About: " + known.label }, "About"), make("ul", { class: "notes" }, known.notes.map((i) => make("li", {}, data.strings[i]))));
-      return make("li", { class: "layer", "data-shown": known.shown }, make("label", { for: "layer-" + known.id }, box, grownj.swatch(known), make("span", {}, known.label)), notes);
+      return make("li", { class: "layer", "data-shown": String(known.shown) }, make("label", { for: "layer-" + known.id }, box, grownj.swatch(known), make("span", {}, known.label)), notes);
     });
     legend.append(make("fieldset", {}, make("legend", {}, group.label), make("ul", { class: "plain" }, list)));
   }
   for (const known of data.classes) if (known.shown) areas.show(known.id, true);
-  legend.append(make("p", { class: "note" }, "Dashed, paler ground may belong: it lies between bounds, or something is open. Click the map, or move it and press Enter, to see what is drawn at its middle."));
+  legend.append(make("p", { class: "note screen" }, "Dashed, paler ground may belong: it lies between bounds, or something is open. Click the map, or move it and press Enter, to see what is drawn at its middle."));
   if (data.missing.length) {
     const rows = data.missing.map((known) => make("li", {}, make("span", { class: "layer" }, grownj.swatch(known), make("span", {}, known.label, make("br"), make("small", {}, known.why + ": ", make("code", {}, known.how))))));
     legend.append(make("details", { class: "missing" }, make("summary", {}, "Not drawn: " + data.missing.length + " classes"), make("ul", { class: "plain" }, rows)));
@@ -94,8 +97,15 @@ grownj.start = function (map, groups) {
       if (on) document.getElementById("side").focus();
     });
   }
-  window.addEventListener("beforeprint", () => map.invalidateSize({ animate: false }));
-  window.addEventListener("afterprint", () => map.invalidateSize({ animate: false }));
+  // On paper the map keeps its size in pixels, which nothing has to be drawn again for, and is scaled to the sheet.
+  window.addEventListener("beforeprint", () => {
+    const stage = document.getElementById("stage");
+    const wide = stage.clientWidth;
+    const high = stage.clientHeight;
+    stage.style.setProperty("--wide", wide + "px");
+    stage.style.setProperty("--high", high + "px");
+    stage.style.setProperty("--scale", String(Math.min(940 / wide, 590 / high)));
+  });
   document.documentElement.dataset.ready = "yes";
 };
 

@@ -164,9 +164,9 @@ grownj.panel = function (map, data, sites, areas) {
   function here(where) {
     const seen = areas.here(where.lat, where.lng);
     const name = seen.municipality < 0 ? "Outside the municipalities" : data.base.names[seen.municipality] + ", " + data.base.counties[seen.municipality] + " County";
-    const rows = seen.found.map(({ known, area }) => {
+    const rows = seen.found.map(({ known, area, near }) => {
       const sure = area[1] === 1;
-      const words = [text(area[0]), text(area[2])].filter((w) => w).join("; ");
+      const words = [text(area[0]), near, text(area[2])].filter((w) => w).join("; ");
       return make("li", { class: "finding" }, grownj.swatch(known), make("div", {}, make("h4", {}, known.label + (sure ? "" : " (may belong)")), make("p", { class: "why" }, words)));
     });
     open("What is drawn here", [
