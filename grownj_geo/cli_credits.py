@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from grownj_geo.cli_site import (
+    BAD_INPUT,
     AsOf,
     Facts,
     FactsFile,
@@ -29,7 +31,7 @@ from grownj_geo.cli_site import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from grownj_geo.areas import Areas
     from grownj_geo.creditbatch import CreditSummary
@@ -103,16 +105,25 @@ def project(
     What is undetermined of the place or not stated of the project makes a range, and what would settle it is named.
     """
     utf8(*(site or ()), *(reading or ()))
-    with refusals():
-        from grownj_geo.creditproject import read_project  # noqa: PLC0415 - only where it is used
+    with refusals(), _problems():
+        from grownj_geo.creditproject import project_of, read_raw  # noqa: PLC0415 - only where it is used
         from grownj_geo.credits import estimate  # noqa: PLC0415 - same
 
-        described = read_project(file)
+        raw = read_raw(file)
+        trust = _trust(confirmed_only=confirmed_only, take_unverified=take_unverified)
+        if isinstance(raw, dict) and raw.get("program", "grow-nj") != "grow-nj":
+            if xlsx or strict or reading:
+                fail("--xlsx, --strict and --reading are for projects of Grow New Jersey; leave them out.")
+            _other_program(raw, file, (areas, site or (), as_of), trust, json=json, width=width or _WIDTH)
+            return
+        described = project_of(
+            {k: v for k, v in raw.items() if k != "program"} if isinstance(raw, dict) else raw, name=str(file)
+        )
         place = _areas(described, areas, site or (), as_of)
         found = estimate(
             described,
             place,
-            trust=_trust(confirmed_only=confirmed_only, take_unverified=take_unverified),
+            trust=trust,
             readings=_readings(reading or ()),
             strict=strict,
         )
@@ -124,6 +135,38 @@ def project(
         from grownj_geo.credittext import estimate_text  # noqa: PLC0415 - only where it is used
 
         print_text(estimate_text(found, width=width or _WIDTH))
+
+
+def _other_program(
+    raw: dict[str, Any],
+    file: Path,
+    place: tuple[Path | None, Sequence[str], str | None],
+    trust: Trust,
+    *,
+    json: bool,
+    width: int,
+) -> None:
+    """Print what a credit of the bill comes to."""
+    from grownj_geo.creditprogram import estimate_program  # noqa: PLC0415 - only where it is used
+    from grownj_geo.credits import DEFAULT_DAY  # noqa: PLC0415 - same
+    from grownj_geo.creditsites import areas_of_site  # noqa: PLC0415 - same
+    from grownj_geo.credittext import answer_text  # noqa: PLC0415 - same
+
+    areas, sites, as_of = place
+    found = None
+    if areas is not None:
+        if sites:
+            fail("--areas and --site both say where the place is; leave out either.")
+        found = _areas_of_file(areas).buildings[0]
+    elif sites:
+        from grownj_geo.areas import building_areas  # noqa: PLC0415 - only where it is used
+
+        if len(sites) > 1:
+            fail("--site was given several times; a credit of the bill is of one place. Give it once.")
+        atlas = atlas_of(day_of(as_of, "--as-of") or DEFAULT_DAY)
+        found = building_areas("site", areas_of_site(sites[0], atlas))
+    answer = estimate_program(raw, name=str(file), areas=found, trust=trust)
+    print_text(answer.to_json() if json else answer_text(answer, width=width))
 
 
 @credits_app.command()
@@ -244,6 +287,19 @@ def _print_summary(target: Path, found: CreditSummary) -> None:
     say(f"Eligible: {counts or 'no project'}.")
     most = f"${found.award_high:,.2f}" if found.award_high.is_finite() else "no limit"
     say(f"Awards together: ${found.award_low:,.2f} to {most}.")
+
+
+@contextmanager
+def _problems() -> Iterator[None]:
+    """Say every problem of a project on a line of its own, and leave."""
+    from grownj_geo.creditproject import ProjectError  # noqa: PLC0415 - only where it is used
+
+    try:
+        yield
+    except ProjectError as error:
+        for line in str(error).splitlines():
+            say(line)
+        raise typer.Exit(BAD_INPUT) from error
 
 
 # -- what is typed ------------------------------------------------------------------------------------

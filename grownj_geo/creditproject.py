@@ -38,6 +38,7 @@ __all__ = [
     "ProjectError",
     "project_of",
     "read_project",
+    "read_raw",
 ]
 
 PROJECT_FORMAT: Literal["grownj-project/1"] = "grownj-project/1"
@@ -334,6 +335,17 @@ def read_project(path: Path) -> Project:
     ProjectError
         If the file cannot be read or the project cannot be taken; all problems at once.
     """
+    return project_of(read_raw(path), name=str(path))
+
+
+def read_raw(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
+    """Return what a project file holds, unchecked: YAML or JSON by its ending.
+
+    Raises
+    ------
+    ProjectError
+        If the file cannot be read, is too large, or repeats itself by aliases.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(_LARGEST + 1)
@@ -341,11 +353,10 @@ def read_project(path: Path) -> Project:
             raise ProjectError(f"{path} is larger than {_LARGEST // 1_000_000} MB; expected a project file.")
         text = content.decode("utf-8-sig")
         if path.suffix.lower() == ".json":
-            raw = json.loads(text, parse_float=Decimal)
-        else:
-            if "&" in text and any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(text, Loader=yaml.CSafeLoader)):
-                raise ProjectError(f"{path} uses aliases (*name); write out what is repeated.")
-            raw = read_yaml(text)
+            return json.loads(text, parse_float=Decimal)
+        if "&" in text and any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(text, Loader=yaml.CSafeLoader)):
+            raise ProjectError(f"{path} uses aliases (*name); write out what is repeated.")
+        return read_yaml(text)
     except OSError as error:
         raise ProjectError(
             f"{path} could not be read: {error.strerror}. Expected a project file; grownj credits new makes one."
@@ -356,7 +367,6 @@ def read_project(path: Path) -> Project:
         raise ProjectError(
             f"{path} is not readable: {' '.join(str(error).split())}. Correct the line named."
         ) from error
-    return project_of(raw, name=str(path))
 
 
 def project_of(raw: object, *, name: str = "The project") -> Project:

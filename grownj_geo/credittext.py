@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from decimal import Decimal
 
+    from grownj_geo.creditanswer import CreditAnswer
     from grownj_geo.creditlines import CreditLine
     from grownj_geo.credits import AmountRange, Estimate
 
-__all__ = ["amount_words", "estimate_text", "line_words", "range_words"]
+__all__ = ["amount_words", "answer_text", "estimate_text", "line_words", "range_words"]
 
 _LABEL, _VALUE = 62, 32
 _PARTS = {
@@ -106,6 +107,41 @@ def _report(found: Estimate, width: int) -> Iterator[str]:
     yield from _listed("NOTE", found.cautions, width)
     yield ""
     yield from textwrap.wrap(found.disclaimer, width)
+
+
+def answer_text(found: CreditAnswer, *, width: int = 100) -> str:
+    """Return what a credit of the bill comes to as a report, with a line end.
+
+    Parameters
+    ----------
+    width
+        Columns; lines that are longer are broken.
+    """
+    lines = [f"Program       {found.program}", "", "RESULT", f"Eligible      {found.eligible.upper()}", "", "TESTS"]
+    for test in found.tests.values():
+        lines += _entry(test.label, test.outcome.upper(), test.rule, width)
+    lines += ["", "AMOUNTS"]
+    for name, amount in found.amounts.items():
+        unit = "count" if name.startswith(("employees", "positions", "ratio", "sustained", "commitment")) else "dollars"
+        label = name.replace("_", " ")
+        lines += _entry(label[:1].upper() + label[1:], range_words(amount, unit), found.rules[name], width)
+    weak = {figure.name: figure for figure in found.figures if figure.name in found.below_confirmed}
+    named = [
+        f"{figure.label}: {figure.value} ({figure.status}{', statement only' if name in found.statement_only else ''})"
+        for name, figure in weak.items()
+    ]
+    lines += _listed("FIGURES BELOW CONFIRMED THAT THIS RESTS ON", named, width)
+    lines += _listed("NOTE", found.notes, width)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _entry(label: str, value: str, rule: str, width: int) -> Iterator[str]:
+    head = f"  {label:<{_LABEL}} {value:<{_VALUE}} "
+    if len(head) + len(rule) <= width:
+        yield head + rule
+        return
+    yield head
+    yield from textwrap.wrap(rule, width, initial_indent=" " * 6, subsequent_indent=" " * 6)
 
 
 def _settling(found: Estimate, width: int) -> Iterator[str]:

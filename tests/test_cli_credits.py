@@ -106,6 +106,7 @@ def test_every_problem_of_a_project_is_told_and_the_exit_code_says_so(file: Path
     assert done.exit_code == 2
     assert not done.stdout
     assert "2 problems" in done.stderr
+    assert len(done.stderr.splitlines()) == 3
     assert "Did you mean 'manufacturing'?" in done.stderr
     assert "found -3; expected at least 0" in done.stderr
 
@@ -158,6 +159,38 @@ def test_a_table_comes_out_with_the_credit_beside(tmp_path: Path) -> None:
     assert run("batch", source, "-o", source).exit_code == 2
     summary = json.loads(run("batch", source, "-o", target, "--json").stdout)
     assert (summary["rows"], summary["answered"]) == (2, 1)
+
+
+def test_a_credit_of_the_bill_is_a_file_that_names_its_program(tmp_path: Path) -> None:
+    path = tmp_path / "zone.yaml"
+    path.write_text(
+        "program: enterprise-zone\nareas: {urban_enterprise_zone: yes, rest: no}\nretail_or_warehouse: no\n"
+        "investment: 100000\ninvestment_criteria: yes\n"
+    )
+    done = run(path)
+    assert done.exit_code == 0, done.output
+    assert "Investment credit" in done.stdout
+    assert "$8,000" in done.stdout
+    assert json.loads(run(path, "--json").stdout)["amounts"]["investment_credit"]["low"] == "8000.00"
+    done = run(path, "--site", "40.7344,-74.1641")
+    assert "In an urban enterprise zone" in done.stdout
+    assert "UNDETERMINED" in done.stdout
+    assert run(path, "--strict").exit_code == 2
+
+
+def test_a_file_of_the_bill_has_its_problems_told_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "hub.yaml"
+    path.write_text(
+        "program: urban-transit-hub\nrole: landlord\nfacility_investment: lots\nperiods: [{sold: perhaps}]\n"
+    )
+    done = run(path)
+    assert done.exit_code == 2
+    words = " ".join(done.stderr.split())
+    assert "3 problems" in words
+    assert "role: found 'landlord'; expected owner, tenant or mixed_use" in words
+    assert "periods > 1 > sold: found 'perhaps'; expected yes or no" in words
+    path.write_text("program: enterprize-zone\n")
+    assert "Did you mean 'enterprise-zone'?" in run(path).stderr
 
 
 def test_the_dictionary_says_what_is_read_and_written() -> None:
