@@ -6,8 +6,6 @@ shown as plain text: no markup, no control characters.
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment, Segments
@@ -15,17 +13,28 @@ from rich.table import Table
 from rich.text import Text
 
 from grownj_geo.atlas import DEFAULT_AS_OF
-from grownj_geo.evidence import feet, percent, stated_words
+from grownj_geo.evidence import feet
 from grownj_geo.explain import text_lines
-from grownj_geo.facts import load_facts
 from grownj_geo.readings import load_readings
+from grownj_geo.reportwords import (
+    deciding_words,
+    margin_words,
+    outcome_words,
+    plain,
+    project_words,
+    site_pairs,
+    source_words,
+    typed_words,
+    unusable_words,
+    weak_words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from rich.console import Console, RenderableType
 
-    from grownj_geo.determination import Determination, Evidence, Finding, LayerRecord, Neighbour
+    from grownj_geo.determination import Determination, Finding
     from grownj_geo.explain import Explanation
 
 __all__ = ["LayerRow", "plain", "render", "render_layers"]
@@ -35,33 +44,12 @@ LayerRow = dict[str, str | float | bool | list[str] | None]
 
 _WIDEST = 120
 _NARROW = 100
-_SURE = {"confirmed", "derived"}
 _ASSUMING = ("A25", "A43")
 _STYLES = {"yes": "green", "no": "red", "undetermined": "yellow"}
 _SAME_WHY_LENGTH = 60
-_MOST_TYPED = 300
 _MOST_FACTS = 12
-_MOST_WAYS = 3
 _MOST_WAITING = 4
-_ACRE_SQFT = 43560
 _LIST_WIDTH = 80
-_ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|\x9b[0-?]*[ -/]*[@-~]")
-
-
-def plain(words: str) -> str:
-    r"""Return text without terminal escapes and invisible or unpaired characters, line ends as spaces.
-
-    Examples
-    --------
-    >>> plain("a\x1b[31mb\n\u202ec")
-    'ab c'
-    """
-    text = re.sub(r"[\s\u2028\u2029]+", " ", _ESCAPE.sub("", words))
-    return "".join("?" if unicodedata.category(c) == "Cs" else c for c in text if not _hidden(c))
-
-
-def _hidden(character: str) -> bool:
-    return unicodedata.category(character) in {"Cc", "Cf"}
 
 
 def render(
@@ -171,7 +159,7 @@ def _header(d: Determination, page: Page) -> None:
     page.pairs(
         [
             ("As of", f"{d.as_of} ({'the default day' if d.as_of == DEFAULT_AS_OF else 'as stated'})"),
-            ("Site", f"{_typed(d)}: {name}"),
+            ("Site", f"{typed_words(d)}: {name}"),
             ("Determined on", str(d.determined_on) if d.determined_on else None),
             ("Rulebook", f"{d.rulebook.title}, {d.rulebook.version} ({d.rulebook.citation})"),
             *(
@@ -195,84 +183,25 @@ def _answer(d: Determination, page: Page, next_better: str | None) -> None:
         # A rulebook without amounts has no one question that the others serve.
         others = areas
     else:
-        outcome = Text(_outcome_words(main).upper(), f"bold {_STYLES[main.outcome]}")
-        page.put(Text.assemble((plain(main.label), "bold"), ": ", outcome, _weak(main.status)))
+        outcome = Text(outcome_words(main).upper(), f"bold {_STYLES[main.outcome]}")
+        page.put(Text.assemble((plain(main.label), "bold"), ": ", outcome, weak_words(main.status)))
     groups = {o: [f.label for f in others if f.outcome == o] for o in ("yes", "undetermined")}
     tier = d.tier
     page.pairs(
         [
-            ("Base amount", f"{tier.words} [{tier.citation}]{_weak(tier.status)}" if tier else None),
+            ("Base amount", f"{tier.words} [{tier.citation}]{weak_words(tier.status)}" if tier else None),
             ("", "; ".join(tier.assumptions) if tier else None),
             ("Next better", next_better),
             ("In", "; ".join(groups["yes"]) or "no further area"),
             ("Undetermined", "; ".join(groups["undetermined"])),
-            ("Incomplete", _unusable_words(d.layers)),
+            ("Incomplete", unusable_words(d.layers)),
         ]
     )
-
-
-def _unusable_words(layers: Iterable[LayerRecord]) -> str:
-    names = [layer.title for layer in layers if layer.status == "unusable"]
-    return f"could not be used: {'; '.join(names)} (see the cautions)" if names else ""
-
-
-def _outcome_words(finding: Finding) -> str:
-    return finding.outcome + (f", leans {finding.leans}" if finding.leans else "")
-
-
-def _weak(status: str | None) -> str:
-    return f" ({status.replace('_', ' ')})" if status and status not in _SURE else ""
 
 
 def _site(d: Determination, page: Page) -> None:
-    site, place = d.site, d.place
-    where = None
-    if site.longitude is not None and site.latitude is not None:
-        where = f"latitude {site.latitude:.6f}, longitude {site.longitude:.6f}"
-        where += "" if site.kind == "point" else " (a point inside)"
-        where += f"; x {site.x_ftus:,.0f}, y {site.y_ftus:,.0f} ft (EPSG:3424)"
-    area = None
-    if site.area_sqft is not None:
-        parts = f", {site.parts} parts" if site.parts > 1 else ""
-        area = f"{site.area_sqft:,.0f} square feet ({site.area_sqft / _ACRE_SQFT:,.2f} acres){parts}"
-    basis = place.words.partition(place.municipality.name)[2] if place.municipality else ""
     page.heading("SITE")
-    page.pairs(
-        [
-            ("Typed", _typed(d, most=_MOST_TYPED)),
-            ("Located by", site.located_by),
-            ("Place", where or "not known: only what depends on the municipality can be decided"),
-            ("Area", area),
-            ("Uncertainty", f"{site.uncertainty_ft:,.0f} ft, as stated" if site.uncertainty_ft else None),
-            ("Parcels", ", ".join(site.pins)),
-            (
-                "Municipality",
-                _neighbour(place.municipality) + basis if place.municipality else f"undetermined: {place.words}",
-            ),
-            ("County", f"{place.county} County" if place.county and not place.municipality else None),
-            ("Candidates", "; ".join(map(_neighbour, place.candidates))),
-            ("Neighbours", "; ".join(map(_neighbour, place.neighbours))),
-            (
-                "Facts stated",
-                "; ".join(f"{name} = {stated_words(value)}" for name, value in site.facts.items()),
-            ),
-            *(("Note" if i == 0 else "", note) for i, note in enumerate(site.notes)),
-        ]
-    )
-
-
-def _typed(d: Determination, *, most: int = 60) -> str:
-    typed = plain(d.site.typed)
-    return f"{typed[:most]}... ({len(typed):,} characters)" if len(typed) > most else typed
-
-
-def _neighbour(place: Neighbour) -> str:
-    words = f"{place.name} ({place.mun_code}), {place.county} County"
-    if place.share is not None:
-        words += f", {percent(place.share)} of the site"
-    elif place.distance_ft is not None:
-        words += f", {feet(place.distance_ft)} away"
-    return words
+    page.pairs(site_pairs(d))
 
 
 # -- findings -----------------------------------------------------------------------------------------
@@ -291,7 +220,7 @@ def _findings(d: Determination, page: Page, trees: Mapping[str, Explanation]) ->
             if why in said and len(why) > _SAME_WHY_LENGTH:
                 why = f"as for {said[why]}"
             said.setdefault(finding.why, finding.label)
-            cited = "; ".join([finding.citation, *_sources(finding, loaded)])
+            cited = "; ".join([finding.citation, *source_words(finding, loaded)])
             others = "; ".join(
                 f"{outcome} under {reading}" for reading, outcome in (finding.under_other_readings or {}).items()
             )
@@ -303,10 +232,10 @@ def _findings(d: Determination, page: Page, trees: Mapping[str, Explanation]) ->
 
 def _row(page: Page, finding: Finding, right: Text) -> None:
     left = Text(plain(finding.label), "bold")
-    margin = _margin_words(finding)
+    margin = margin_words(finding)
     for words in (
-        _outcome_words(finding) if finding.leans else None,
-        _weak(finding.status).strip(),
+        outcome_words(finding) if finding.leans else None,
+        weak_words(finding.status).strip(),
         margin,
         "by assumption" if finding.assumed else None,
     ):
@@ -320,46 +249,13 @@ def _row(page: Page, finding: Finding, right: Text) -> None:
     page.put(grid)
 
 
-def _margin_words(finding: Finding) -> str | None:
-    shares = [e.share for e in finding.evidence if e.share and e.share.value is not None]
-    cut = next((s for s in shares if s.value is not None and 0 < s.value < 1), None)
-    if cut is not None and cut.value is not None:
-        return f"{percent(cut.value)} of the site"
-    if finding.margin_ft is None:
-        return None
-    away = feet(abs(finding.margin_ft))
-    if finding.outcome == "undetermined":
-        return f"computed: {'inside' if finding.margin_ft >= 0 else 'outside'} by {away}"
-    return f"{'cleared' if finding.margin_ft >= 0 else 'missed'} by {away}"
-
-
-def _sources(finding: Finding, loaded: Mapping[str, LayerRecord]) -> list[str]:
-    """Return the layers looked at, each once, with its edition, and its status where that is weak."""
-    found: dict[str, Evidence] = {}
-    for evidence in finding.evidence:
-        if evidence.layer is not None and evidence.layer in loaded and evidence.outcome == finding.outcome:
-            found.setdefault(evidence.layer, evidence)
-    words = []
-    for layer_id, evidence in found.items():
-        edition = loaded[layer_id].edition
-        words.append(f"{layer_id}{f' of {edition}' if edition else ''}{_weak(evidence.status)}")
-    return words
-
-
 def _projects(d: Determination, page: Page, trees: Mapping[str, Explanation]) -> None:
     projects = [f for f in d.findings if f.kind == "project"]
     if not projects:
         return
     page.heading("DEPENDS ON THE PROJECT (state facts with --fact NAME=VALUE)")
     for finding in projects:
-        words = f"{_outcome_words(finding)}: "
-        ways = [missing.words for missing in finding.would_decide]
-        if finding.outcome == "undetermined" and ways:
-            rest = len(ways) - _MOST_WAYS
-            more = f", or in {rest} other way{'s' if rest > 1 else ''}" if rest > 0 else ""
-            words += f"could be decided if you {', or '.join(ways[:_MOST_WAYS])}{more}"
-        else:
-            words += finding.why
+        words = f"{outcome_words(finding)}: {project_words(finding)}"
         _row(page, finding, Text.assemble(plain(words), "\n", (plain(finding.citation), "dim")))
         if finding.id in trees:
             page.tree(trees[finding.id])
@@ -378,7 +274,7 @@ def _stations(d: Determination, page: Page) -> None:
     for station in d.stations:
         away = station.distance_ft
         table.add_row(
-            Text(plain(station.name) + _weak(station.status)),
+            Text(plain(station.name) + weak_words(station.status)),
             Text(plain(f"{station.operator} {station.mode.replace('_', ' ')}")),
             *(_feet(value) for value in (away.value, away.low, away.high, station.uncertainty_ft)),
         )
@@ -415,27 +311,10 @@ def _not_checked(d: Determination, page: Page) -> None:
 
 def _would_decide(d: Determination, page: Page) -> None:
     """Print what would decide findings about places, apart from layers, which were named before."""
-    decided: dict[str, list[str]] = {}
-    facts = load_facts()
-    for finding in d.findings:
-        if finding.kind == "project":
-            continue
-        for missing in finding.would_decide:
-            if all(need.startswith("layer:") for need in missing.needs):
-                continue
-            (first, *more) = missing.needs
-            fact = facts.get(first.removeprefix("fact:")) if not more else None
-            words = f"--fact {fact.name}=...: {fact.question}" if fact else missing.words
-            if fact and fact.kind == "ruling":
-                words += " (an official finding)"
-            decided.setdefault(words, []).append(finding.label)
-    ordered = sorted(decided.items(), key=lambda item: -len(item[1]))
-    entries = [
-        f"{words}{'' if words.endswith(('?', ')', '.')) else '.'} Decides: {'; '.join(labels)}."
-        for words, labels in ordered[:_MOST_FACTS]
-    ]
-    if len(ordered) > _MOST_FACTS:
-        entries.append(f"{len(ordered) - _MOST_FACTS} other ways are in the record (--json).")
+    ways = deciding_words(d)
+    entries = ways[:_MOST_FACTS]
+    if len(ways) > _MOST_FACTS:
+        entries.append(f"{len(ways) - _MOST_FACTS} other ways are in the record (--json).")
     page.items("COULD DECIDE WHAT IS UNDETERMINED", entries)
 
 
