@@ -267,7 +267,7 @@ class AnsweredBlock(NamedTuple):
 
     def notes(self) -> list[str | None]:
         """Return what was assumed or changed while each row was read."""
-        return ["; ".join(told) or None for told in self.block.notes]
+        return ["; ".join(words.rstrip(".") for words in told) or None for told in self.block.notes]
 
     def tally(self) -> dict[str, Any]:
         """Return the counts, in values that JSON has."""
