@@ -64,6 +64,8 @@ CLASSES = {
 """Classes of pieces, in the order of legends, with their words."""
 
 _NARROW_FT = 0.5
+# The grid of the shipped outlines: on it no two lines run beside each other at the last bits of a number.
+_GRID_FTUS = 1 / 128
 _MUNICIPAL = (DesignatedNode, MunicipalityInNode, CountyInNode, InNewJerseyNode)
 _PLACELESS = (RatioNode, UndeterminedNode)
 _LAYER_CAUSES = Cause.LAYER_MISSING | Cause.LAYER_UNUSABLE | Cause.LAYER_INCOMPLETE
@@ -237,7 +239,7 @@ def cut(engine: Engine, areas: Sequence[str]) -> Cut:
     """
     bound = engine.bound
     leaves = {leaf.path: leaf for area in areas for leaf in leaves_under(bound, _rule_of(engine, area))}
-    lines = shapely.union_all(drawn_lines(engine, list(leaves.values())))
+    lines = shapely.union_all(drawn_lines(engine, list(leaves.values())), grid_size=_GRID_FTUS)
     faces = shapely.get_parts(shapely.polygonize(shapely.get_parts(lines)))
     inner = shapely.point_on_surface(faces)
     n = len(faces)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -160,7 +160,10 @@ def export_sites(
     reader = open_table(source, options, directory=Directory(engine.atlas))
     wanted = [column.name for column in answer_columns(engine, "brief")]
     if set(wanted) <= set(reader.header):
-        blocks = list(reader.blocks())
+        # Answers have the names of site facts here and there; they state nothing.
+        terms = replace(reader.terms, roles=replace(reader.terms.roles, facts={}))
+        placer = terms.placer(Directory(engine.atlas))
+        blocks = [placer.place(raw) for raw in reader.raw_blocks()]
         columns = {name: [x for block in blocks for x in block.columns[name]] for name in reader.header}
         geometries = np.concatenate([block.geometries for block in blocks])
         _check_same(columns, engine)
@@ -274,10 +277,11 @@ def _write_one_table(tables: Sequence[ExportTable], path: Path, ending: str) -> 
 
     kinds = {"text": pa.string(), "integer": pa.int32(), "number": pa.float64(), "boolean": pa.bool_()}
     fields = tables[0].fields
-    # A side that is straight in feet is a curve in degrees; and GeoJSON wants rings to turn to the left.
-    shapes = shapely.orient_polygons(np.concatenate([table.geometries for table in tables]))
+    shapes = np.concatenate([table.geometries for table in tables])
     if ending == ".geojson":
+        # A side that is straight in feet is a curve in degrees.
         shapes = shapely.segmentize(shapes, _DENSE_FT)
+    shapes = shapely.orient_polygons(shapes)
     arrays = [pa.array([x for table in tables for x in table.values[f.name]], kinds[f.type]) for f in fields]
     arrays.append(pa.array(shapely.to_wkb(shapes).tolist(), pa.binary()))
     names = [f.name for f in fields]

@@ -175,7 +175,8 @@ def test_rules_about_municipalities_give_municipalities(shipped: dict[str, Area]
     assert sorted(named) == ["0408", "1111", "1607", "1608"]
     layer = few_municipalities()
     camden = next(i for i in range(len(layer)) if layer.key(i) == "0408")
-    assert named["0408"].geometry.symmetric_difference(layer.geometry(camden)).area < 1.0
+    true = layer.geometry(camden)
+    assert named["0408"].geometry.symmetric_difference(true).area < 0.01 * true.length
     assert piece_at(area, *NEWARK) is None
     assert all(piece.mun_code is None for piece in area.pieces if piece.outcome != "yes")
 
