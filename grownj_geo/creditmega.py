@@ -87,8 +87,19 @@ def mega_projects(sheet: Sheet, capital: Range, jobs: Range, qualified: Kleene, 
         "4": all_of([sheet.area("mega_4_area"), each(south_size)]),
         "5": all_of([sheet.area("mega_5_area"), each(applied), each(drug), each(size)]),
     }
-    found = {name: all_of([qualified, outcome]) for name, outcome in found.items()}
+    in_time = each(_in_time(sheet, figures))
+    found = {name: all_of([qualified, in_time, outcome]) for name, outcome in found.items()}
     return found | {"any": any_of(list(found.values()))}
+
+
+def _in_time(sheet: Sheet, figures: Figures) -> Kleene:
+    """Return whether projects applied by the last day for mega projects; an approval by then shows it too."""
+    last = figures.date("mega_applied_until").toordinal()
+    known = np.where(sheet.applied > 0, np.where(sheet.applied <= last, 1, -1), 0)
+    by_approval = (sheet.applied == 0) & (sheet.approved > 0) & (sheet.approved <= last)
+    # With no day at all, the day of the figures stands for it.
+    by_figures = (sheet.applied == 0) & (sheet.approved == 0) & (figures.day.toordinal() <= last)
+    return np.where(by_approval | by_figures, 1, known).astype(np.int8)
 
 
 def _kleene(values: object) -> Kleene:

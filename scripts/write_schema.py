@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grownj_geo.areas import AREAS_FORMAT, Areas
+from grownj_geo.credits import CREDITS_FORMAT, Estimate
 from grownj_geo.determination import FORMAT, Determination
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 RECORDS: dict[str, tuple[type[BaseModel], str, str]] = {
     "determination.schema.json": (Determination, FORMAT, "Grow New Jersey area determination"),
     "areas.schema.json": (Areas, AREAS_FORMAT, "Areas as the credit rules take them"),
+    "credits.schema.json": (Estimate, CREDITS_FORMAT, "What credit a project may have"),
 }
 """By file: the record, its format, its title."""
 

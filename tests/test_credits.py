@@ -1,0 +1,201 @@
+"""An estimate as a record: what it says of itself, what settles it, and where its areas come from."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from decimal import Decimal
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+
+import jsonschema
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_credit_properties import completed, projects, unknowns
+
+from grownj_geo.areas import areas_by_hand, areas_of
+from grownj_geo.creditproject import project_of
+from grownj_geo.credits import estimate
+from grownj_geo.creditsites import areas_of_project
+from grownj_geo.credittext import estimate_text
+from grownj_geo.determine import determine
+from grownj_geo.errors import FactError, RulebookError, SiteError
+
+if TYPE_CHECKING:
+    from grownj_geo.atlas import Atlas
+
+CAMDEN = "39.9447,-75.1190"
+
+
+def ordinary(**more: Any) -> dict[str, Any]:
+    return {
+        "name": "Works",
+        "business": {"industry": "manufacturing", "primarily_warehouse": False, "auto_headquarters": False},
+        "buildings": [
+            {
+                "gross_leasable_sqft": 50_000,
+                "premises": "industrial",
+                "construction": "rehabilitation",
+                "similar_use_percent": 100,
+            }
+        ],
+        "jobs": [{"kind": "new", "count": 12, "health_benefits": True}],
+        "capital": [{"what": "equipment", "amount": 1_000_000}],
+        "bonuses": {"rest": "no"},
+        **more,
+    }
+
+
+def test_a_determination_gives_the_areas(atlas: Atlas) -> None:
+    found = estimate(project_of(ordinary()), areas_of({"site": [determine(CAMDEN, atlas)]}))
+    assert found["base"].low == found["base"].high == 5000
+    assert found["new_required"].high == 8
+    assert (found.eligible, found.award.low) == ("yes", 600_000)
+    assert found.as_of == date(2017, 4, 17)
+
+
+def test_a_project_that_says_where_it_is_needs_no_areas(atlas: Atlas) -> None:
+    raw = ordinary()
+    raw["buildings"][0]["site"] = CAMDEN
+    project = project_of(raw)
+    by_project = areas_of_project(project, atlas)
+    assert by_project is not None
+    assert estimate(project, by_project) == estimate(project, areas_of_project(project, atlas, sites={"site": CAMDEN}))
+    assert by_project.building("site")["mrera_growth_zone"].outcome == "yes"
+    assert areas_of_project(project_of(ordinary()), atlas) is None
+
+
+def test_each_building_keeps_its_own_areas(atlas: Atlas) -> None:
+    raw = ordinary()
+    stated = {"qualified_incentive_area": "yes", "rest": "no"}
+    raw["buildings"] = [
+        {**raw["buildings"][0], "id": "A", "site": CAMDEN},
+        {**raw["buildings"][0], "id": "B", "areas": stated},
+    ]
+    raw["jobs"][0]["building"] = raw["capital"][0]["building"] = "A"
+    found = estimate(project_of(raw), areas_of_project(project_of(raw), atlas))
+    assert (found["base@A"].low, found["base@B"].low) == (5000, 500)
+
+
+def test_a_site_that_cannot_be_read_is_refused_with_its_building(atlas: Atlas) -> None:
+    raw = ordinary()
+    raw["buildings"][0]["site"] = "nowhere"
+    with pytest.raises(SiteError, match="Building site:"):
+        areas_of_project(project_of(raw), atlas)
+
+
+def test_areas_without_the_building_are_refused() -> None:
+    raw = ordinary()
+    raw["buildings"][0]["id"] = "north"
+    areas = areas_by_hand({"buildings": [{"id": "south"}, {"id": "west"}]})
+    with pytest.raises(FactError, match="no building 'north'"):
+        estimate(project_of(raw), areas)
+
+
+def test_a_reading_that_there_is_not_is_refused() -> None:
+    with pytest.raises(RulebookError, match="no option 'nearest'"):
+        estimate(project_of(ordinary()), readings={"A13": "nearest"})
+
+
+def test_the_record_follows_its_schema_and_loses_no_digit() -> None:
+    path = resources.files("grownj_geo") / "schemas" / "credits.schema.json"
+    schema = json.loads(path.read_text(encoding="utf-8"))
+    found = estimate(project_of(ordinary()), areas_by_hand({"qualified_incentive_area": True}))
+    record = json.loads(found.to_json())
+    jsonschema.validate(record, schema, cls=jsonschema.Draft202012Validator)
+    assert type(found).model_validate_json(found.to_json()) == found
+    for name in record:
+        short = {k: v for k, v in record.items() if k != name}
+        assert not jsonschema.Draft202012Validator(schema).is_valid(short), name
+
+
+def test_the_same_project_gives_the_same_bytes() -> None:
+    assert estimate(project_of(ordinary())).to_json() == estimate(project_of(ordinary())).to_json()
+
+
+def test_what_is_assumed_is_said_and_can_be_left_open() -> None:
+    areas = areas_by_hand({"qualified_incentive_area": True, "rest": "no"})
+    found = estimate(project_of(ordinary()), areas)
+    assert "that the net benefit to the State is enough (18.3(a)3ii)" in found.assumptions
+    assert found.eligible == "yes"
+    strict = estimate(project_of(ordinary()), areas, strict=True)
+    assert strict.eligible == "undetermined"
+    assert strict.award.low == 0
+    stated = ordinary(green_standard=True, net_benefit=10**9, withholdings=10**9)
+    stated["business"] |= {"final_point_of_sale_retail": False, "university_research_hospital": False}
+    settled = estimate(project_of(stated), areas, strict=True)
+    assert (settled.eligible, settled.assumptions) == ("yes", ())
+
+
+def test_the_figures_of_the_day_are_used() -> None:
+    assert estimate(project_of(ordinary(application_date="2014-01-02"))).as_of == date(2014, 1, 2)
+    both = ordinary(application_date="2014-01-02", approval_date="2014-06-02")
+    assert estimate(project_of(both)).as_of == date(2014, 6, 2)
+    areas = areas_by_hand({"buildings": [{"id": "site"}], "as_of": "2015-05-05"})
+    assert estimate(project_of(ordinary()), areas).as_of == date(2015, 5, 5)
+
+
+def test_what_settles_it_is_named_and_gives_what_it_says() -> None:
+    raw = ordinary()
+    raw["buildings"][0]["areas"] = {
+        "qualified_incentive_area": "yes",
+        "distressed_municipality": {"outcome": "undetermined", "settles": ["state lfb_supervision"]},
+        "rest": "no",
+    }
+    found = estimate(project_of(raw))
+    (each,) = found.settles
+    assert (each.kind, each.name, each.needs) == ("area", "distressed_municipality", ("state lfb_supervision",))
+    assert each.if_yes == (480_000, 480_000)
+    assert each.if_no == (60_000, 60_000)
+    assert (found.award.low, found.award.high) == (60_000, 480_000)
+
+
+@settings(max_examples=40, deadline=None)
+@given(projects(), st.data())
+def test_what_would_settle_it_is_what_comes_when_it_is_settled(raw: dict[str, Any], data: st.DataObject) -> None:
+    found = estimate(project_of(raw))
+    named = [each for each in found.settles if each.if_yes is not None]
+    if not named:
+        return
+    each = data.draw(st.sampled_from(named))
+    row = next((i for i, b in enumerate(raw["buildings"]) if b["id"] == each.building), 0)
+    key = (each.kind, row, each.name)
+    assert key in unknowns(raw) or each.kind == "fact"
+    for value, said in ((True, each.if_yes), (False, each.if_no)):
+        if key in unknowns(raw):
+            again = estimate(project_of(completed(raw, {key: value}))).award
+            assert said == (again.low, again.high)
+
+
+def test_nothing_settles_what_is_settled() -> None:
+    found = estimate(project_of(ordinary()), areas_by_hand({"qualified_incentive_area": True, "rest": "no"}))
+    assert found.settles == ()
+    assert found.award.settled
+
+
+def test_a_line_is_found_by_its_name() -> None:
+    found = estimate(project_of(ordinary()))
+    assert found["sqft"] == found["sqft@site"]
+    with pytest.raises(KeyError, match="no line 'squarefeet'"):
+        found["squarefeet"]
+
+
+def test_the_text_says_the_result_first_and_every_line_once() -> None:
+    found = estimate(project_of(ordinary()), areas_by_hand({"qualified_incentive_area": True, "rest": "no"}))
+    text = estimate_text(found, width=110)
+    assert text.index("RESULT") < text.index("WHAT GOES IN") < text.index("MINIMUMS") < text.index("CREDIT")
+    assert "$60,000 in all; $6,000 a year" in text
+    for line in found.lines:
+        assert line.label in text
+    assert max(map(len, text.splitlines())) <= 130
+    assert "not legal advice" in text
+
+
+def test_each_line_names_its_rule_and_its_figures_are_listed() -> None:
+    found = estimate(project_of(ordinary()), areas_by_hand({"qualified_incentive_area": True}))
+    listed = {figure.name for figure in found.figures}
+    for line in found.lines:
+        assert line.rule, line.id
+        assert set(line.figures) <= listed
+    assert Decimal(found["base"].low or 0) == 500
