@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,7 @@ from grownj_geo.locate import locate
 from grownj_geo.siterows import TableOptions, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from grownj_geo.locate import MunicipalDirectory
     from grownj_geo.site import Site
@@ -37,12 +37,15 @@ class Candidate:
         What people call it: a cell of the table, or what was typed.
     source
         The file and the place in it; empty for what was typed.
+    answers
+        What an earlier batch answered, by column, for a row of its table; empty for any other.
     """
 
     name: str
     source: str
     site: Site
     kept: Kept | None = None
+    answers: Mapping[str, str] = field(default_factory=dict)
 
 
 def candidates_of(
@@ -110,7 +113,8 @@ def _of_table(path: Path, directory: MunicipalDirectory, crs: str | None) -> Ite
                     yield Refused(source, f"{path}: {block.problems[position]}")
                     continue
                 name = None if names is None else names[position]
-                yield Candidate(site.typed if name in {None, ""} else str(name), source, site)
+                told = {column: _text(block.columns[column][position]) for column in answers}
+                yield Candidate(site.typed if name in {None, ""} else str(name), source, site, answers=told)
     except LayerError as error:
         yield Refused(str(path), str(error) if path.name in str(error) else f"{path}: {error}")
 
@@ -121,3 +125,11 @@ def _answers_in(header: Sequence[str]) -> frozenset[str]:
         if header[at - 1].endswith("row") and header[at].endswith("problem"):
             return frozenset(header[at - 1 :])
     return frozenset()
+
+
+def _text(cell: object) -> str:
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if isinstance(cell, float) and cell.is_integer():
+        return str(int(cell))
+    return "" if cell is None else str(cell)

@@ -134,7 +134,9 @@ def _turned(turn: Turn) -> str:
 
 
 def _holds(one: Watched) -> str:
-    return " (answered otherwise now: grownj recheck)" if one.holds is False else ""
+    if one.holds is not False:
+        return ""
+    return " (answered otherwise now: grownj recheck)" if one.recorded else " (the table says otherwise)"
 
 
 def _bounds(one: Watched) -> str:

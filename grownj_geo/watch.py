@@ -74,7 +74,8 @@ class Watched(_Record):
     recorded
         Whether the last answer is that of a record; else it was made now.
     holds
-        For a record: whether its question is answered the same today; null where there is no record.
+        For a record, or a row of a batch's table: whether the question is answered the same now; null for others. A
+        table does not say its day: it is compared with the day from which it is watched.
     upcoming
         The days after `as_of`, in order; empty where nothing that is known will change the answer.
     last_day
@@ -155,6 +156,8 @@ class Watcher:
         if kept is not None:
             noise = kept.margin_noise_ft
             holds = not changed_items(answers_of(last), answers_of(today), noise_ft=noise)
+        elif candidate.answers:
+            holds = _answered_so(candidate.answers, today)
         dates = self._concerning(setting, today)
         end = min(self.until or book.last_day, book.last_day)
         days = sorted({start, *(day for one in dates for day in one.days if start < day <= end)})
@@ -224,3 +227,12 @@ class Watcher:
             f"{candidate.source} was made under the rulebook {wanted!r}, which does not ship and is not in the record. "
             "Expected its file; give it with --rulebook."
         )
+
+
+def _answered_so(told: Mapping[str, str], found: Determination) -> bool:
+    """Return whether a row of a batch's table says what is answered now: every outcome that it has, and the bounds."""
+    now = {finding.id: str(finding.outcome) for finding in found.findings}
+    if found.tier is not None:
+        for name, value in (("base_floor", found.tier.floor), ("base_ceiling", found.tier.ceiling)):
+            now[name] = "" if value is None else str(value)
+    return all(told[name] == value for name, value in now.items() if name in told)

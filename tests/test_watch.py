@@ -10,8 +10,11 @@ import pytest
 from drawn import NEWARK, around, draw, drawn_book
 from kept_world import AIRPORT, ATLANTIC_CITY, add, record
 
+from grownj_geo.atlas import load_atlas
+from grownj_geo.batch import Question, run_batch
 from grownj_geo.binding import bind
-from grownj_geo.candidates import Candidate
+from grownj_geo.candidates import Candidate, candidates_of
+from grownj_geo.determine import Directory
 from grownj_geo.engines import Engines
 from grownj_geo.errors import SiteError
 from grownj_geo.kept import Kept
@@ -159,3 +162,17 @@ def test_a_record_under_an_unknown_rulebook_is_refused(tmp_path: Path, store: St
     with pytest.raises(SiteError, match=r"bare\.json was made under the rulebook 'drawn'"):
         watcher.watch(Candidate("n", "bare.json", bare.site, bare))
     assert watcher.watch(Candidate("n", "a.json", kept.site, kept)).holds
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".xlsx"])
+def test_a_batch_table_is_held_against_its_own_answers(tmp_path: Path, store: Store, ending: str) -> None:
+    table, out = tmp_path / "sites.csv", tmp_path / f"out{ending}"
+    table.write_text("name,lon,lat\nNewark,-74.1641,40.7344\nAirport,-74.5772,39.4576\n", encoding="utf-8")
+    run_batch(table, out, Question(date(2017, 4, 17)))
+    directory = Directory(load_atlas())
+    rows = [one for one in candidates_of([str(out)], directory=directory) if isinstance(one, Candidate)]
+    assert [row.answers["base_floor"] for row in rows] == ["5000", "500"]
+    today = Watcher(as_of=date(2017, 4, 17), until=date(2017, 4, 18), engines=Engines(store))
+    assert [today.watch(row).holds for row in rows] == [True, True]
+    later = Watcher(as_of=date(2018, 11, 1), until=date(2018, 11, 2), engines=Engines(store))
+    assert [later.watch(row).holds for row in rows] == [True, False]
