@@ -51,7 +51,7 @@ Picture = Annotated[Path | None, option(metavar="FILE", words="A picture too.")]
 
 
 def draw_map(
-    sites: Annotated[Texts, typer.Argument(metavar="[SITES]", help=_SITES, show_default=False)] = None,
+    sites: Annotated[Texts, typer.Argument(metavar="SITES", help=_SITES, show_default=False)] = None,
     *,
     output: Annotated[
         Path | None, option("-o", "--output", metavar="FILE", words="Where to write: .html, .png, .svg or .pdf.")
@@ -107,6 +107,7 @@ def draw_map(
     shown = _classes(layer)
     from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
     from grownj_geo.mapanswer import Asked  # noqa: PLC0415 - same
+    from grownj_geo.mapassets import check_installed  # noqa: PLC0415 - same
     from grownj_geo.siterows import TableOptions  # noqa: PLC0415 - same
 
     asked = Asked(
@@ -120,7 +121,9 @@ def draw_map(
         lot=lot, qualifier=qualifier, wkt=wkt, uncertainty_ft=uncertainty_ft, sheet=sheet, sublayer=sublayer,
         encoding=encoding, delimiter=delimiter,
     )  # fmt: skip
+    kinds = {target.suffix.lower() for target in targets}
     with refusals():
+        check_installed(page=".html" in kinds, picture=bool(kinds - {".html"}))
         engine = asked.engine()
         found, areas = _drawn(asked, engine, table, typed, options, name)
         areas = _showing(areas, shown)

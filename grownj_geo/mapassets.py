@@ -10,10 +10,12 @@ from importlib.util import find_spec
 
 from grownj_geo.features import LayerFault
 
-__all__ = ["INSTALL", "leaflet_files", "map_template", "page_css", "page_js"]
+__all__ = ["INSTALL", "INSTALL_PICTURES", "check_installed", "leaflet_files", "map_template", "page_css", "page_js"]
 
 INSTALL = "pip install 'grownj-geo[map]'"
 """What to type for the packages that maps need."""
+INSTALL_PICTURES = "pip install 'grownj-geo[pictures]'"
+"""What to type for the package that pictures need."""
 
 # The files of django-js-lib-leaflet 1.9.4.1 (Leaflet 1.9.4): another file is not put into a page unseen.
 _LEAFLET = {
@@ -24,6 +26,28 @@ _SCRIPTS = ("map_data.js", "map_areas.js", "map_sites.js", "map_panel.js", "map_
 _SOURCE_MAP = re.compile(r"^//# sourceMappingURL=.*$", re.MULTILINE)
 # Pictures of controls that the page does not have: nothing in it may point outside.
 _PICTURE = re.compile(r"url\((?:images/[^)]*|#default#VML)\)")
+
+
+def check_installed(*, page: bool, picture: bool) -> None:
+    """Refuse to begin where a package is missing that the end will need.
+
+    Parameters
+    ----------
+    page, picture
+        What will be written.
+
+    Raises
+    ------
+    LayerFault
+        ``not_installed``, with what to type.
+    """
+    wanted = {"folium": INSTALL, "js_lib_leaflet": INSTALL} if page else {}
+    wanted |= {"matplotlib": INSTALL_PICTURES} if picture else {}
+    missing = {name: how for name, how in wanted.items() if find_spec(name) is None}
+    if missing:
+        what = "Maps need" if "matplotlib" not in missing else "Pictures need"
+        ways = " and ".join(dict.fromkeys(missing.values()))
+        raise LayerFault("not_installed", f"{what} {', '.join(missing)}, which is not installed. Install it: {ways}.")
 
 
 @lru_cache(maxsize=1)

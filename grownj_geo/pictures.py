@@ -17,6 +17,7 @@ from grownj_geo.determination import software
 from grownj_geo.determine import DISCLAIMER
 from grownj_geo.features import LayerFault
 from grownj_geo.mapareas import OUTLINE_TOLERANCE_FT
+from grownj_geo.mapassets import INSTALL_PICTURES
 from grownj_geo.mapcode import visible
 from grownj_geo.maps import tier_keys
 from grownj_geo.tableparts import disk_faults, put_file
@@ -39,9 +40,8 @@ if TYPE_CHECKING:
 
     Box = tuple[float, float, float, float]
 
-__all__ = ["INSTALL_PICTURES", "Extent", "draw_picture", "draw_view", "picture_bytes", "write_picture"]
+__all__ = ["Extent", "draw_picture", "draw_view", "picture_bytes", "write_picture"]
 
-INSTALL_PICTURES = "pip install 'grownj-geo[pictures]'"
 Extent = Literal["state", "sites"]
 
 _HATCHES = {"diagonal": "////", "antidiagonal": "\\\\\\\\", "cross": "xxx", "dots": "...", "solid": "", "outline": ""}

@@ -40,6 +40,16 @@ def test_without_leaflet_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPa
         mapassets.leaflet_files()
 
 
+def test_what_is_missing_is_said_before_anything_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    mapassets.check_installed(page=True, picture=True)
+    monkeypatch.setattr(mapassets, "find_spec", lambda name: None if name in {"folium", "matplotlib"} else object())
+    mapassets.check_installed(page=False, picture=False)
+    with pytest.raises(LayerFault, match=r"Maps need folium, which is not installed\. Install it: pip install"):
+        mapassets.check_installed(page=True, picture=False)
+    with pytest.raises(LayerFault, match=r"Pictures need matplotlib, .*grownj-geo\[pictures\]"):
+        mapassets.check_installed(page=False, picture=True)
+
+
 def test_the_pages_scripts_make_elements_and_no_markup() -> None:
     script = mapassets.page_js()
     for way in ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "new Function", ".style ="):
