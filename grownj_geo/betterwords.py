@@ -35,13 +35,13 @@ class Step(_Record):
         What it is measured from.
     distance_ft
         Feet from the site to the line of the clause, on the ellipsoid: at least, as computed (below 0: inside as
-        computed), and what surely is enough. Of a polygon: from its nearest part.
+        computed), and what surely is enough. Of a polygon: from its nearest part, and how far it was moved.
     bearing_deg
         In which direction, from north.
     longitude, latitude
-        The place beyond the line in degrees, where the site was asked again.
+        The place beyond the line in degrees, to which the site (of a polygon: its nearest part) was moved.
     there
-        What the category comes to at that place, everything else as it is; null for a polygon, which is not moved.
+        What the category comes to at that place, everything else as it is.
     open_there
         For an undetermined outcome there: what could decide it.
     words
@@ -59,7 +59,7 @@ class Step(_Record):
     bearing_deg: float
     longitude: float
     latitude: float
-    there: OutcomeWord | None
+    there: OutcomeWord
     open_there: tuple[Missing, ...] = ()
     words: str
 
@@ -107,7 +107,13 @@ class NextBetter(_Record):
 
 
 def step_words(
-    to: str, why: str, away: tuple[float, float], there: OutcomeWord | None, needs: tuple[Missing, ...]
+    to: str,
+    why: str,
+    away: tuple[float, float],
+    there: OutcomeWord,
+    needs: tuple[Missing, ...],
+    *,
+    whole: bool = False,
 ) -> str:
     """Return how far it is to the line of a clause, and what comes of it.
 
@@ -121,22 +127,24 @@ def step_words(
         Feet as computed, and what surely is enough.
     there, needs
         What the category comes to there, and what could decide it.
+    whole
+        The site is a polygon: the feet as computed are those of its nearest part.
     """
     value, high = away
     if not isfinite(value):
         words = f"at most {feet(high)} to {to}"
     elif value <= 0:
         words = f"inside {to} by {feet(-value)} as computed, surely {feet(high)} nearer"
+    elif whole:
+        words = f"{feet(value)} from its nearest part to {to}, {feet(high)} to move it there"
     else:
         words = f"{feet(value)} to {to}"
     words += f" ({why})" if why else ""
-    if there is None:
-        return f"{words}, from the site's nearest part; whether that is enough was not tried for a polygon"
     if there == "no":
         return f"{words}; not enough by itself"
     if there == "undetermined":
         ways = list(dict.fromkeys(need.words for need in needs))
-        return f"{words}; undetermined there" + (f": {' or '.join(ways[:2])}" if ways else "")
+        return f"{words}; undetermined there" + (f": {' or '.join(ways[:_READABLE])}" if ways else "")
     return words
 
 
@@ -157,7 +165,7 @@ def better_words(
 
 def _ways(steps: Sequence[Step]) -> str:
     enough = _enough(steps)
-    perhaps = next((step for step in steps if step.there in {None, "undetermined"}), None)
+    perhaps = next((step for step in steps if step.there == "undetermined"), None)
     parts = [] if enough is None else [enough.words]
     if perhaps is not None and (enough is None or _far(perhaps) < _far(enough)):
         parts.append(("perhaps " if enough is not None else "") + perhaps.words)

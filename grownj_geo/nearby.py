@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from grownj_geo.layer import Layer
     from grownj_geo.site import Site
 
-__all__ = ["Nearby", "nearest_of", "place_inside", "way_out"]
+    XY = tuple[float, float]
+
+__all__ = ["Nearby", "extent_ft", "move_within", "nearest_of", "place_inside", "way_out"]
 
 # More than the planar distance in EPSG:3424 is off inside New Jersey, twice.
 _PLANAR_ERROR = 4e-4
+_MOST_MOVES, _NUDGE = 200, 0.01
 _REACHES_FTUS = (2_000.0, 10_000.0, 50_000.0, 264_000.0)
 
 
@@ -175,3 +178,59 @@ def place_inside(
         return target
     line = shapely.get_coordinates(shapely.shortest_line(place, inside))
     return float(line[-1, 0]), float(line[-1, 1])
+
+
+def move_within(place: shapely.Geometry, start: XY, target: XY, radius_ft: float) -> float | None:
+    """Return how far a polygon is moved along a line until all of it is within a radius of the line's end.
+
+    Whether it is within is not decided here: whoever moves it measures again.
+
+    Parameters
+    ----------
+    place
+        The polygon in EPSG:3424.
+    start, target
+        Where the line begins and ends.
+    radius_ft
+        The radius in international feet.
+
+    Returns
+    -------
+    float or None
+        International feet; None where the polygon does not fit in.
+
+    Examples
+    --------
+    >>> square = shapely.box(-50, -50, 50, 50)
+    >>> round(move_within(square, (50.0, 0.0), (5000.0, 0.0), 2640.0))
+    2412
+    >>> move_within(square, (50.0, 0.0), (5000.0, 0.0), 60.0) is None
+    True
+    """
+    corners = shapely.get_coordinates(shapely.convex_hull(place))
+    along = _direction(start, target)
+    limit = radius_ft / FT_PER_FTUS * (1 - _PLANAR_ERROR)
+    moved = 0.0
+    for _ in range(_MOST_MOVES):
+        excess = float(np.hypot(*(corners + moved * along - np.array(target)).T).max()) - limit
+        if excess <= 0:
+            return moved * FT_PER_FTUS
+        moved += excess + _NUDGE
+    return None
+
+
+def extent_ft(place: shapely.Geometry, start: XY, target: XY) -> float:
+    """Return how far a polygon reaches along a direction, in international feet.
+
+    Examples
+    --------
+    >>> round(extent_ft(shapely.box(0, 0, 100, 30), (0.0, 0.0), (9.0, 0.0)))
+    100
+    """
+    along = shapely.get_coordinates(shapely.convex_hull(place)) @ _direction(start, target)
+    return float(along.max() - along.min()) * FT_PER_FTUS
+
+
+def _direction(start: XY, target: XY) -> NDArray[np.float64]:
+    way = np.array(target) - np.array(start)
+    return np.asarray(way / np.hypot(*way)) if way.any() else np.array([0.0, 0.0])

@@ -22,7 +22,7 @@ from grownj_geo.evaluate import Evaluation
 from grownj_geo.evidence import clause_label, deciding_leaves, interval
 from grownj_geo.leaves import Leaves, key_of
 from grownj_geo.logic import Outcome
-from grownj_geo.nearby import nearest_of, place_inside, way_out
+from grownj_geo.nearby import extent_ft, move_within, nearest_of, place_inside, way_out
 from grownj_geo.nodes import InsideNode, OverlapsNode, ShareOverNode, SiteFactNode, Where, Within, WithinNode
 from grownj_geo.observe import SiteTable
 from grownj_geo.units import geodesic_ft, miles_to_ft, to_lonlat, to_working, towards
@@ -42,7 +42,7 @@ __all__ = ["Better", "Finder", "NextBetter", "Step", "next_better"]
 BEYOND_FT = 0.5
 """How far beyond a line a site is moved to be asked again: rounding shall not decide."""
 
-_MOST_STEPS = {"yes": 3, "undetermined": 2, None: 3}
+_MOST_STEPS = {"yes": 3, "undetermined": 2}
 
 
 @dataclass(frozen=True)
@@ -78,6 +78,8 @@ class _Way:
         What it leads to, in words.
     ground
         What is entered; None for a radius.
+    radius_ft
+        The radius; 0 for ground.
     """
 
     clause: Clause | None
@@ -89,6 +91,7 @@ class _Way:
     target: tuple[float, float]
     to: str
     ground: shapely.Geometry | None
+    radius_ft: float = 0.0
 
 
 @dataclass
@@ -103,7 +106,7 @@ class Finder:
 
     engine: Engine
     _municipal: dict[tuple[tuple[str, FactValue], ...], Evaluation] = field(default_factory=dict)
-    _there: dict[tuple[float, float], Evaluation | None] = field(default_factory=dict)
+    _there: dict[tuple[float, ...], Evaluation | None] = field(default_factory=dict)
 
     def find(self, site: Site, *, areas: Sequence[str] = ()) -> NextBetter:
         """Return the better lines of one site.
@@ -245,6 +248,7 @@ class Finder:
             found.target,
             f"the radius of {feet(wanted.radius_ft)} around {name}" if wanted.radius_ft else name,
             None if wanted.radius_ft else layer.geometry(found.feature),
+            wanted.radius_ft,
         )
 
     @staticmethod
@@ -300,33 +304,29 @@ class Finder:
         """Move the site beyond the line, ask again, and put it into words."""
         low, value, high = way.bounds
         start = _nearest_part(site, way.target)
-        lon, lat = _degrees(start)
-        if way.ground is None:
-            there_lon, there_lat, bearing = towards(lon, lat, *_degrees(way.target), max(high, 0.0) + BEYOND_FT)
-        else:
-            # Beyond a corner the straight way may lead out again.
-            depth = (high - value if isfinite(value) else 0.0) + BEYOND_FT
-            inside = _degrees(place_inside(way.ground, way.target, shapely.Point(start), depth))
-            far = float(geodesic_ft(lon, lat, *inside))
-            there_lon, there_lat, bearing = towards(lon, lat, *inside, far)
-            high = max(high, far)
-        outcome: OutcomeWord | None = None
-        needs: tuple[Missing, ...] = ()
-        area, outside = way.area, ""
-        if site.is_point:
-            again = self._asked_at(site, there_lon, there_lat)
+        again: Evaluation | None = None
+        answer = -1
+        move = _Move(0.0, 0.0, 0.0, 0.0)
+        for move in _moves(site, way, start):
+            again = self._asked_at(site, start, move)
             answer = -1 if again is None else again.category(category).first
-            outcome = Outcome.of(answer).value
-            outside = " (outside New Jersey)" if again is None else ""
-            if again is not None and answer == 0:
-                needs = self._needs(again, category)
-            elif again is not None and answer == 1:
-                decided = {leaf.path for leaf in deciding_leaves(again.bound.clauses[category], again)}
-                if way.clause is not None and way.clause.path not in decided:
-                    # What lies there is in by another clause, which has a way of its own.
-                    return None
-                area = " and ".join(dict.fromkeys(_gained(run, again, run.bound.clauses[category]))) or area
+            if answer == 1:
+                break
+        if not site.is_point or way.ground is not None:
+            high = max(high, move.feet)
+        outcome: OutcomeWord = Outcome.of(answer).value
+        needs: tuple[Missing, ...] = ()
+        area = way.area
+        if again is not None and answer == 0:
+            needs = self._needs(again, category)
+        elif again is not None and answer == 1:
+            decided = {leaf.path for leaf in deciding_leaves(again.bound.clauses[category], again)}
+            if way.clause is not None and way.clause.path not in decided:
+                # What lies there is in by another clause, which has a way of its own.
+                return None
+            area = " and ".join(dict.fromkeys(_gained(run, again, run.bound.clauses[category]))) or area
         source = run.bound.clauses[category] if way.clause is None else way.clause
+        words = step_words(way.to, area, (value, high), outcome, needs, whole=not site.is_point)
         return Step(
             clause=source.path,
             label=way.label,
@@ -336,27 +336,62 @@ class Finder:
             feature=way.layer.key(way.feature),
             feature_name=feature_named(way.layer, way.feature) or None,
             distance_ft=interval(low, value, high),
-            bearing_deg=round(bearing, 1) % 360.0,
-            longitude=round(there_lon, 7),
-            latitude=round(there_lat, 7),
+            bearing_deg=round(move.bearing_deg, 1) % 360.0,
+            longitude=round(move.longitude, 7),
+            latitude=round(move.latitude, 7),
             there=outcome,
             open_there=needs,
-            words=step_words(way.to, area, (value, high), outcome, needs) + outside,
+            words=words + (" (outside New Jersey)" if again is None else ""),
         )
 
-    def _asked_at(self, site: Site, lon: float, lat: float) -> Evaluation | None:
-        """Return the evaluation of the site moved elsewhere; None where that is outside New Jersey."""
-        if (lon, lat) not in self._there:
-            self._there[lon, lat] = self._run_at(site, lon, lat)
-        return self._there[lon, lat]
+    def _asked_at(self, site: Site, start: tuple[float, float], move: _Move) -> Evaluation | None:
+        """Return the evaluation of the site moved so; None where that is outside New Jersey."""
+        key = (*start, move.longitude, move.latitude)
+        if key not in self._there:
+            self._there[key] = self._run_at(site, start, move)
+        return self._there[key]
 
-    def _run_at(self, site: Site, lon: float, lat: float) -> Evaluation | None:
-        x, y = to_working(lon, lat)
-        moved = replace(site, geometry=shapely.Point(float(x), float(y)), mun_code=None, mun_basis=None, pins=())
+    def _run_at(self, site: Site, start: tuple[float, float], move: _Move) -> Evaluation | None:
+        x, y = (float(v) for v in to_working(move.longitude, move.latitude))
+        if site.is_point:
+            place: shapely.Geometry = shapely.Point(x, y)
+        else:
+            by = np.array([x - start[0], y - start[1]])
+            place = shapely.transform(site.geometry, lambda xy: xy + by)
+        moved = replace(site, geometry=place, mun_code=None, mun_basis=None, pins=())
         try:
             return self.engine.run(moved)
         except OutsideNewJerseyError:
             return None
+
+
+@dataclass(frozen=True)
+class _Move:
+    """Where the nearest part of a site is moved to, in degrees, at which bearing, and how far."""
+
+    longitude: float
+    latitude: float
+    bearing_deg: float
+    feet: float
+
+
+def _moves(site: Site, way: _Way, start: tuple[float, float]) -> Iterator[_Move]:
+    """Yield how a site may be moved so that a clause holds: its nearest part over the line, then all of a polygon."""
+    _, value, high = way.bounds
+    slack = high - value if isfinite(value) else 0.0
+    lon, lat = _degrees(start)
+    if way.ground is None:
+        end = way.target
+        far = max(high, 0.0) + BEYOND_FT
+        whole = None if site.is_point else move_within(site.geometry, start, end, way.radius_ft - slack)
+    else:
+        # Beyond a corner the straight way may lead out again.
+        end = place_inside(way.ground, way.target, shapely.Point(start), slack + BEYOND_FT)
+        far = float(geodesic_ft(lon, lat, *_degrees(end)))
+        whole = None if site.is_point else far + extent_ft(site.geometry, start, end)
+    for feet_ in (far, None if whole is None else whole + BEYOND_FT):
+        if feet_ is not None:
+            yield _Move(*towards(lon, lat, *_degrees(end), feet_), feet_)
 
 
 def next_better(engine: Engine, site: Site, *, areas: Sequence[str] = ()) -> NextBetter:

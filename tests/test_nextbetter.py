@@ -22,7 +22,7 @@ from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_working
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grownj_geo.betterwords import NextBetter
+    from grownj_geo.betterwords import Better, NextBetter
     from grownj_geo.layer import Layer
 
 X, Y = (float(v) for v in to_working(*NEWARK))
@@ -309,15 +309,46 @@ def test_features_that_only_perhaps_count_are_not_gone_to_but_bound_the_distance
     assert line.nearest.distance_ft.low == pytest.approx(1000.0, rel=2e-3)
 
 
-@pytest.mark.parametrize("shape", [around(NEWARK, 100.0)])
-def test_a_polygon_is_measured_from_its_nearest_part_and_not_moved(shape: shapely.Geometry) -> None:
-    engine = engine_of(book((2, WITHIN)), stations([station(4000, 0)]))
+def moved_to(shape: shapely.Geometry, line: Better) -> Site:
+    """Return a polygon with its nearest part where the line says."""
+    assert line.nearest is not None
+    x, y = (float(v) for v in to_working(line.nearest.longitude, line.nearest.latitude))
+    start = shapely.get_coordinates(shapely.shortest_line(shape, STATION))[0]
+    return site(shapely.affinity.translate(shape, x - start[0], y - start[1]))
+
+
+STATION = shapely.Point(X + 4000.0, Y)
+
+
+@pytest.mark.parametrize("angle", [0.0, 30.0, 77.0])
+@pytest.mark.parametrize("size", [(100.0, 100.0), (900.0, 60.0)])
+def test_a_polygon_is_moved_until_all_of_it_is_within_the_radius(angle: float, size: tuple[float, float]) -> None:
+    shape = shapely.affinity.rotate(shapely.box(X - size[0], Y - size[1], X + size[0], Y + size[1]), angle)
+    engine = engine_of(book((2, WITHIN)), stations([station(4000, 0, name="Penn")]))
     (line,) = next_better(engine, site(shape)).lines
-    (step,) = line.steps
-    assert step.there is None
+    assert line.nearest is not None
+    nearest = (shape.distance(STATION) - 2640.0 / FT_PER_FTUS) * FT_PER_FTUS
+    assert line.nearest.distance_ft.value == pytest.approx(nearest, abs=1.0)
+    assert line.nearest.distance_ft.high is not None
+    assert line.nearest.distance_ft.high > nearest
+    assert floor_of(engine, moved_to(shape, line)) == 2
+    assert "from its nearest part to the radius of 0.50 miles around Penn" in line.words
+
+
+def test_a_polygon_is_moved_until_all_of_it_is_in_an_area() -> None:
+    shape = around(NEWARK, 100.0)
+    engine = engine_of(book((2, PA1)), areas(shapely.box(X + 1100, Y - 900, X + 3000, Y + 900), accuracy_ft=20.0))
+    (line,) = next_better(engine, site(shape)).lines
+    assert line.nearest is not None
+    assert line.nearest.distance_ft.value == pytest.approx(1000.0, rel=3e-4)
+    assert line.nearest.distance_ft.high == pytest.approx(1000 + 20 + 200, abs=3)
+
+
+def test_a_polygon_larger_than_the_radius_is_not_enough_anywhere() -> None:
+    engine = engine_of(book((2, WITHIN)), stations([station(9000, 0)]))
+    (line,) = next_better(engine, site(around(NEWARK, 4000.0))).lines
     assert line.nearest is None
-    assert "from the site's nearest part; whether that is enough was not tried" in line.words
-    assert step.distance_ft.value == pytest.approx((3900.0 - 2640.0 / FT_PER_FTUS) * FT_PER_FTUS, abs=1.0)
+    assert {step.there for step in line.steps} == {"undetermined"}
 
 
 def test_a_site_without_a_place_has_nothing_to_measure() -> None:
