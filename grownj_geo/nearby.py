@@ -99,12 +99,13 @@ def way_out(layer: Layer, features: NDArray[np.int64], site: Site) -> tuple[Near
     x, y = shapely.get_coordinates(point)[0]
     for reach in _REACHES_FTUS:
         frame = shapely.box(x - reach, y - reach, x + reach, y + reach)
-        near = [layer.geometry(int(i)) for i in layer.meeting(features, frame.bounds)]
-        outside = shapely.difference(frame, shapely.union_all(near))
+        near = layer.meeting(features, frame.bounds)
+        inside = shapely.union_all([shapely.clip_by_rect(layer.geometry(int(i)), *frame.bounds) for i in near])
+        if not shapely.intersects(inside, point):
+            return None
+        outside = shapely.difference(frame, inside)
         if outside.is_empty:
             continue
-        if not shapely.intersects(shapely.union_all(near), point):
-            return None
         line = shapely.get_coordinates(shapely.shortest_line(point, outside))
         target = float(line[-1, 0]), float(line[-1, 1])
         if np.hypot(target[0] - x, target[1] - y) > reach:
