@@ -48,6 +48,7 @@ EXPORT_FORMATS = {
 """Formats by the file's ending, in small letters."""
 
 _DENSE_FT = 2_000.0
+_MANY_CORNERS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -264,7 +265,11 @@ def _write(
         from grownj_geo.exportkml import write_kml, write_kmz  # noqa: PLC0415
 
         (write_kml if ending == ".kml" else write_kmz)(tables, path, about=about)
-        return ()
+        corners = int(sum(shapely.get_num_coordinates(table.geometries).sum() for table in tables))
+        if corners <= _MANY_CORNERS:
+            return ()
+        words = f"The file has {corners:,} corners, which is much for viewers of KML; choose fewer areas (--category)."
+        return (Change(kind="many_corners", effect="noted", count=corners, words=words),)
     return _write_one_table(tables, path, ending)
 
 

@@ -256,7 +256,7 @@ def test_the_whole_state_is_drawn_as_it_is_answered(day: str) -> None:
     areas = drawn_areas(engine, wanted, at=at)
     rng = np.random.default_rng(18)
     x0, y0, x1, y1 = shapely.bounds(at.lines)
-    anywhere = np.asarray(shapely.points(rng.uniform((x0, y0), (x1, y1), (24_000, 2))))
+    anywhere = np.asarray(shapely.points(rng.uniform((x0, y0), (x1, y1), (30_000, 2))))
     points = clear_of_lines(at, anywhere)[:10_000]
     assert len(points) == 10_000
     assert disagreements(at, areas, points) == {}

@@ -203,3 +203,10 @@ def test_polygons_in_another_system_are_drawn_where_they_are(tmp_path: Path) -> 
     assert frame["lot"].tolist() == ["1.10"]
     expected = shapely.Polygon(np.column_stack(to_working(*np.array(ring).T)))
     assert frame.geometry[0].symmetric_difference(expected).area < 1.0
+
+
+def test_kml_with_more_corners_than_viewers_like_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert write_tables(example_sites(), tmp_path / "out.kml", about=ABOUT).changes == ()
+    monkeypatch.setattr(export_module, "_MANY_CORNERS", 3)
+    (told,) = write_tables(example_sites(), tmp_path / "out.kml", about=ABOUT).changes
+    assert told.kind == "many_corners"
