@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import os
-import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
@@ -18,8 +15,8 @@ from grownj_geo.determine import DISCLAIMER
 from grownj_geo.features import LayerFault
 from grownj_geo.mapareas import OUTLINE_TOLERANCE_FT
 from grownj_geo.mapassets import INSTALL_PICTURES
-from grownj_geo.mapcode import visible
 from grownj_geo.maps import tier_keys
+from grownj_geo.picturetext import FONT, font_inside, printable, wrapped
 from grownj_geo.tableparts import disk_faults, put_file
 from grownj_geo.units import FT_PER_FTUS, FT_PER_MILE, to_working
 from grownj_geo.words import feet
@@ -47,7 +44,6 @@ Extent = Literal["state", "sites"]
 _HATCHES = {"diagonal": "////", "antidiagonal": "\\\\\\\\", "cross": "xxx", "dots": "...", "solid": "", "outline": ""}
 _MARKERS = {"square": "s", "diamond": "D", "triangle": "^", "circle": "o", "ring": "o", "cross": "x"}
 _SEA, _LAND, _INK, _SOFT = "#DBE6EE", "#FBFAF6", "#1B1E23", "#50565E"
-_FONT = "DejaVu Sans"
 _DPI = 200
 _STAGE_INCHES = 5.0
 _MOST_NAMED = 30
@@ -55,9 +51,9 @@ _MOST_LINES = 12
 _TOWNS_BELOW_FT = 30 * FT_PER_MILE
 _STATIONS_BELOW_FT = 12 * FT_PER_MILE
 _ALONE_FT = 2 * FT_PER_MILE
-_LONG_NAME = 60
+_LONG_NAME, _LONG_TITLE = 45, 70
 _SETTINGS: Any = {  # matplotlib has a type with every setting by name
-    "font.family": _FONT,
+    "font.family": FONT,
     "svg.fonttype": "none",
     "svg.hashsalt": "grownj",
     "pdf.fonttype": 42,
@@ -109,7 +105,7 @@ def picture_bytes(figure: Figure, kind: Literal["png", "svg", "pdf"], *, with_fo
     }
     with mpl.rc_context(_SETTINGS):
         figure.savefig(target, format=kind, metadata=known[kind], dpi=_DPI)
-    return _with_font(target.getvalue()) if kind == "svg" and with_font else target.getvalue()
+    return font_inside(target.getvalue()) if kind == "svg" and with_font else target.getvalue()
 
 
 def draw_view(
@@ -394,13 +390,7 @@ def _sites(axes: Axes, drawing: _Drawing, taken: list[Box]) -> None:
     for geometry in sites.geometries:
         if geometry is not None:
             axes.add_artist(PathPatch(_path(geometry), facecolor=(0, 0, 0, 0.12), edgecolor="black", linewidth=1.2))
-    for line in _shown_lines(sites):
-        ends = to_working([line.start[0], line.end[0]], [line.start[1], line.end[1]])
-        axes.plot(*ends, color="white", linewidth=3.4, solid_capstyle="round", zorder=5)
-        axes.plot(*ends, color="black", linewidth=1.3, linestyle=(0, (5, 2)), zorder=5.1)
-        axes.plot(ends[0][1], ends[1][1], "o", color="black", markerfacecolor="white", markersize=5, zorder=5.2)
-        if np.ptp(ends, axis=1).max() > 0.06 * (axes.get_xlim()[1] - axes.get_xlim()[0]):
-            _text(axes, float(np.mean(ends[0])), float(np.mean(ends[1])), feet(line.feet), taken, size=7.5, bold=True)
+    _lines(axes, sites, taken)
     left, right = axes.get_xlim()
     for i in np.flatnonzero(sites.placed).tolist() if len(sites) <= _MOST_NAMED else ():
         off = (right - left) * 0.011
@@ -423,9 +413,22 @@ def _sites(axes: Axes, drawing: _Drawing, taken: list[Box]) -> None:
     if 1 < len(sites) <= _MOST_NAMED:
         lift = 14 * (right - left) / (_inches(axes)[0] * 72)
         for i in np.flatnonzero(sites.placed).tolist():
-            name = _printable(sites.names[i])
+            name = printable(sites.names[i])
             short = name if len(name) <= _LONG_NAME else name[: _LONG_NAME - 1] + "…"
             _text(axes, float(x[i]), float(y[i]) + lift, short, taken, size=8, bold=True)
+
+
+def _lines(axes: Axes, sites: MapSites, taken: list[Box]) -> None:
+    """Draw from where the deciding distances of a few sites were measured."""
+    for line in _shown_lines(sites):
+        ends = to_working([line.start[0], line.end[0]], [line.start[1], line.end[1]])
+        if np.ptp(ends, axis=1).max() < 0.02 * (axes.get_xlim()[1] - axes.get_xlim()[0]):
+            continue  # hidden by the site's own mark
+        axes.plot(*ends, color="white", linewidth=3.4, solid_capstyle="round", zorder=5)
+        axes.plot(*ends, color="black", linewidth=1.3, linestyle=(0, (5, 2)), zorder=5.1)
+        axes.plot(ends[0][1], ends[1][1], "o", color="black", markerfacecolor="white", markersize=5, zorder=5.2)
+        if np.ptp(ends, axis=1).max() > 0.06 * (axes.get_xlim()[1] - axes.get_xlim()[0]):
+            _text(axes, float(np.mean(ends[0])), float(np.mean(ends[1])), feet(line.feet), taken, size=7.5, bold=True)
 
 
 def _has(sites: MapSites, key: TierKey, keys: Sequence[TierKey]) -> NDArray[np.bool_]:
@@ -444,6 +447,9 @@ def _text(
     (left, right), (low, up) = axes.get_xlim(), axes.get_ylim()
     per_point = (right - left) / (_inches(axes)[0] * 72)
     half_wide, half_high = 0.31 * size * len(words) * per_point, 0.65 * size * per_point
+    if bold:
+        # What matters most is moved into the frame, not cut by it.
+        x = min(max(x, left + half_wide), right - half_wide)
     box = (x - half_wide, y - half_high, x + half_wide, y + half_high)
     inside = left <= box[0] and box[2] <= right and low <= box[1] and box[3] <= up
     if not bold and not inside:
@@ -475,7 +481,7 @@ def _labels(axes: Axes, drawing: _Drawing, box: Box, taken: list[Box]) -> None:
                 x, y = (float(v) for v in to_working(lon, lat))
                 if box[0] < x < box[2] and box[1] < y < box[3]:
                     axes.plot(x, y, "o", color="#0B3D63", markerfacecolor="white", markersize=4, zorder=5)
-                    _text(axes, x, y - (box[3] - box[1]) * 0.015, _printable(name), taken, size=7)
+                    _text(axes, x, y - (box[3] - box[1]) * 0.015, printable(name), taken, size=7)
     towns = wide_ft < _TOWNS_BELOW_FT
     outlines = drawing.areas.municipalities if towns else drawing.areas.counties
     for outline in sorted(_meeting(outlines, frame), key=lambda o: -o.geometry.area):
@@ -483,7 +489,7 @@ def _labels(axes: Axes, drawing: _Drawing, box: Box, taken: list[Box]) -> None:
         if seen.is_empty:
             continue
         at = shapely.point_on_surface(seen)
-        words = _printable(outline.name if towns else outline.name.upper())
+        words = printable(outline.name if towns else outline.name.upper())
         _text(axes, at.x, at.y, words, taken, size=7 if towns else 7.5, soft=True)
 
 
@@ -549,16 +555,10 @@ def _heading(axes: Axes, y: float, words: str) -> float:
 
 
 def _entry(axes: Axes, y: float, words: str, wide: float, *, left: float = 0.42) -> float:
-    lines = _wrapped(words, wide - left, size=8)
+    lines = wrapped(words, wide - left, size=8)
     for k, line in enumerate(lines):
         axes.text(left, y + 0.14 * k, line, fontsize=8, color=_INK, va="center_baseline")
     return y + 0.24 + 0.14 * (len(lines) - 1)
-
-
-def _wrapped(words: str, inches: float, *, size: float) -> list[str]:
-    from textwrap import wrap  # noqa: PLC0415 - only here
-
-    return wrap(words, max(int(inches * 72 / (0.56 * size)), 12)) or [""]
 
 
 def _words(figure: Figure, drawing: _Drawing, *, edge: float, high: float) -> None:
@@ -566,69 +566,18 @@ def _words(figure: Figure, drawing: _Drawing, *, edge: float, high: float) -> No
     sites, engine = drawing.sites, drawing.engine
     wide = float(figure.get_size_inches()[0])
     alone = sites is not None and len(sites) == 1
-    title = _printable(sites.names[0]) if sites is not None and alone else "Grow New Jersey incentive areas"
-    if len(title) > _LONG_NAME:
-        title = title[: _LONG_NAME - 1] + "…"
+    title = printable(sites.names[0]) if sites is not None and alone else "Grow New Jersey incentive areas"
+    if len(title) > _LONG_TITLE:
+        title = title[: _LONG_TITLE - 1] + "…"
     below = [f"As of {engine.atlas.as_of}. {engine.rulebook.title}, version {engine.rulebook.version}."]
     if sites is not None and alone and sites.panels:
         panel = sites.panels[0]
-        below.append(_printable(f"{panel.place}. {panel.tier}"))
+        below.append(printable(f"{panel.place}. {panel.tier}"))
     figure.text(edge, 1 - 0.36 / high, title, fontsize=14, fontweight="bold", color=_INK, va="center")
-    lines = [line for part in below for line in _wrapped(part, wide - 0.8, size=7.5)][:3]
+    lines = [line for part in below for line in wrapped(part, wide - 0.8, size=7.5)][:3]
     figure.text(edge, 1 - 0.5 / high, "\n".join(lines), fontsize=7.5, color=_SOFT, va="top")
     sources = "; ".join(f"{s.title} ({s.publisher}, {s.edition})" for s in drawing.areas.sources)
     problems = "".join(f" Could not be used: {problem}" for problem in drawing.areas.problems)
     text = f"Sources: {sources}.{problems} {DISCLAIMER} Made with {software()}."
-    body = "\n".join(_wrapped(_printable(text), wide - 0.8, size=6.5))
+    body = "\n".join(wrapped(printable(text), wide - 0.8, size=6.5))
     figure.text(edge, 1.03 / high, body, fontsize=6.5, color=_SOFT, va="top", linespacing=1.35)
-
-
-# -- fonts ---------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1)
-def _font_file() -> str:
-    from matplotlib.font_manager import FontProperties, findfont  # noqa: PLC0415 - an extra
-
-    return str(findfont(FontProperties(family=_FONT)))
-
-
-@lru_cache(maxsize=1)
-def _known_signs() -> frozenset[int]:
-    from matplotlib.ft2font import FT2Font  # noqa: PLC0415 - an extra
-
-    return frozenset(FT2Font(_font_file()).get_charmap())
-
-
-def _printable(text: str) -> str:
-    """Return text with a mark for every sign that the font does not have."""
-    known = _known_signs()
-    return "".join(c if ord(c) in known or c == "\n" else "\ufffd" for c in visible(text))
-
-
-def _with_font(svg: bytes) -> bytes:
-    """Return an SVG with those signs of its fonts inside that it uses."""
-    from fontTools import subset  # noqa: PLC0415 - comes with matplotlib
-    from fontTools.ttLib import TTFont  # noqa: PLC0415 - same
-    from matplotlib.font_manager import FontProperties, findfont  # noqa: PLC0415 - an extra
-
-    text = svg.decode("utf-8")
-    signs = set(re.sub(r"<[^>]*>|&[a-z]+;", " ", text)) | set("&<>\"'")
-    faces = []
-    for weight in ("normal", "bold"):
-        font = TTFont(findfont(FontProperties(family=_FONT, weight=weight)), recalcTimestamp=False)
-        dropped = ["FFTM", "GPOS", "GSUB", "GDEF"]
-        options = subset.Options(layout_features=[], hinting=False, notdef_outline=True, drop_tables=dropped)
-        cut = subset.Subsetter(options)
-        cut.populate(unicodes=[ord(sign) for sign in signs])
-        cut.subset(font)
-        font.flavor = "woff"
-        target = io.BytesIO()
-        font.save(target)
-        data = base64.b64encode(target.getvalue()).decode("ascii")
-        faces.append(
-            f"@font-face {{ font-family: '{_FONT}'; font-weight: {weight}; "
-            f"src: url(data:font/woff;base64,{data}) format('woff'); }}"
-        )
-    style = f"<style>{' '.join(faces)}</style>"
-    return re.sub(r"(<svg\b[^>]*>)", lambda found: found.group(1) + "\n " + style, text, count=1).encode()
