@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import io
 import os
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import shapely
@@ -16,23 +16,31 @@ from grownj_geo.features import LayerFault
 from grownj_geo.mapareas import OUTLINE_TOLERANCE_FT
 from grownj_geo.mapassets import INSTALL_PICTURES
 from grownj_geo.maps import tier_keys
+from grownj_geo.picturestage import (
+    INK,
+    LAND,
+    MARKERS,
+    SOFT,
+    Drawing,
+    class_looks,
+    draw_stage,
+    has_amount,
+    meeting,
+    shown_lines,
+)
 from grownj_geo.picturetext import FONT, font_inside, printable, wrapped
 from grownj_geo.tableparts import disk_faults, put_file
-from grownj_geo.units import FT_PER_FTUS, FT_PER_MILE, to_working
-from grownj_geo.words import feet
+from grownj_geo.units import FT_PER_MILE, to_working
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.path import Path as Line
-    from numpy.typing import NDArray
 
     from grownj_geo.determine import Engine
     from grownj_geo.mapareas import DrawnClass, MapAreas, Outline
-    from grownj_geo.maps import TierKey
     from grownj_geo.mapsites import MapSites
 
     Box = tuple[float, float, float, float]
@@ -41,17 +49,10 @@ __all__ = ["Extent", "draw_picture", "draw_view", "picture_bytes", "write_pictur
 
 Extent = Literal["state", "sites"]
 
-_HATCHES = {"diagonal": "////", "antidiagonal": "\\\\\\\\", "cross": "xxx", "dots": "...", "solid": "", "outline": ""}
-_MARKERS = {"square": "s", "diamond": "D", "triangle": "^", "circle": "o", "ring": "o", "cross": "x"}
-_SEA, _LAND, _INK, _SOFT = "#DBE6EE", "#FBFAF6", "#1B1E23", "#50565E"
 _DPI = 200
 _STAGE_INCHES = 5.0
-_MOST_NAMED = 30
-_MOST_LINES = 12
-_TOWNS_BELOW_FT = 30 * FT_PER_MILE
-_STATIONS_BELOW_FT = 12 * FT_PER_MILE
 _ALONE_FT = 2 * FT_PER_MILE
-_LONG_NAME, _LONG_TITLE = 45, 70
+_LONG_TITLE = 70
 _SETTINGS: Any = {  # matplotlib has a type with every setting by name
     "font.family": FONT,
     "svg.fonttype": "none",
@@ -60,17 +61,6 @@ _SETTINGS: Any = {  # matplotlib has a type with every setting by name
     "hatch.linewidth": 0.7,
     "text.parse_math": False,
 }
-
-
-@dataclass(frozen=True)
-class _Drawing:
-    """What goes into a picture."""
-
-    engine: Engine
-    areas: MapAreas
-    classes: Sequence[DrawnClass]
-    sites: MapSites | None
-    box: Box
 
 
 def write_picture(path: Path, content: bytes) -> None:
@@ -130,12 +120,12 @@ def draw_view(
     mpl, figure_type = _matplotlib()
     chosen = [known for known in areas.classes if known.look.shown]
     box = _box(areas, sites, "sites")
-    drawing = _Drawing(engine, _near(_as_fine_as_seen(areas, box), box), chosen, sites, box)
+    drawing = Drawing(engine, _near(_as_fine_as_seen(areas, box), box), chosen, sites, box)
     with mpl.rc_context(_SETTINGS):
         figure: Figure = figure_type(figsize=inches, facecolor="white")
         # Half of the frame's own line lies outside of it.
         edge = (0.006 / inches[0], 0.006 / inches[1])
-        seen = _stage(figure.add_axes((*edge, 1 - 2 * edge[0], 1 - 2 * edge[1])), drawing)
+        seen = draw_stage(figure.add_axes((*edge, 1 - 2 * edge[0], 1 - 2 * edge[1])), drawing)
     return figure, tuple(seen)
 
 
@@ -178,7 +168,7 @@ def draw_picture(
     mpl, figure_type = _matplotlib()
     chosen = [k for k in areas.classes if (k.look.shown if show is None else k.look.id in show)]
     box = _box(areas, sites, extent)
-    drawing = _Drawing(engine, areas, chosen, sites, box)
+    drawing = Drawing(engine, areas, chosen, sites, box)
     tall = (box[3] - box[1]) > (box[2] - box[0])
     drawing = replace(drawing, areas=_as_fine_as_seen(areas, box))
     with mpl.rc_context(_SETTINGS):
@@ -189,7 +179,7 @@ def draw_picture(
         head = 0.85 / high
         edge = 0.4 / wide
         stage = figure.add_axes((edge, foot, 1 - side - 2.4 * edge, 1 - foot - head))
-        drawing = replace(drawing, classes=_stage(stage, drawing))
+        drawing = replace(drawing, classes=draw_stage(stage, drawing))
         key = figure.add_axes((1 - side - edge, foot, side, 1 - foot - head))
         _key(key, drawing, inches=(side * wide, (1 - foot - head) * high))
         _words(figure, drawing, edge=edge, high=high)
@@ -205,7 +195,7 @@ def _box(areas: MapAreas, sites: MapSites | None, extent: Extent) -> Box:
             if geometry is not None:
                 low = shapely.bounds(geometry)
                 box = [*np.minimum(box[:2], low[:2]), *np.maximum(box[2:], low[2:])]
-        for line in _shown_lines(sites):
+        for line in shown_lines(sites):
             ends_x, ends_y = to_working([line.start[0], line.end[0]], [line.start[1], line.end[1]])
             box = [
                 min(box[0], *ends_x.tolist()),
@@ -242,280 +232,15 @@ def _near(areas: MapAreas, box: Box) -> MapAreas:
     ground = shapely.box(x0 - wide, y0 - wide, x1 + wide, y1 + wide)
 
     def cut(outlines: Sequence[Outline]) -> tuple[Outline, ...]:
-        return tuple(replace(o, geometry=shapely.intersection(o.geometry, ground)) for o in _meeting(outlines, ground))
+        return tuple(replace(o, geometry=shapely.intersection(o.geometry, ground)) for o in meeting(outlines, ground))
 
     return replace(areas, municipalities=cut(areas.municipalities), counties=cut(areas.counties))
-
-
-def _shown_lines(sites: MapSites) -> Iterator[Any]:
-    """Yield the narrowest deciding distance of each of a few sites, where it is no long way."""
-    if len(sites) <= _MOST_LINES:
-        for panel in sites.panels:
-            if panel.lines and panel.lines[0].feet <= 2 * FT_PER_MILE:
-                yield panel.lines[0]
-
-
-# -- the map -------------------------------------------------------------------------------------------
-
-
-def _path(geometry: shapely.Geometry) -> Line:
-    """Return polygons as one path, holes and all."""
-    from matplotlib.path import Path  # noqa: PLC0415 - an extra
-
-    corners: list[NDArray[np.float64]] = []
-    codes: list[NDArray[np.uint8]] = []
-    for ring in shapely.get_rings(shapely.get_parts(shapely.orient_polygons(geometry))):
-        xy = shapely.get_coordinates(ring)
-        step = np.full(len(xy), Path.LINETO, dtype=np.uint8)
-        step[0], step[-1] = Path.MOVETO, Path.CLOSEPOLY
-        corners.append(xy)
-        codes.append(step)
-    if not corners:
-        return Path(np.empty((0, 2)))
-    return Path(np.concatenate(corners), np.concatenate(codes))
-
-
-def _stage(axes: Axes, drawing: _Drawing) -> list[DrawnClass]:
-    """Draw the map; return the classes that are in view."""
-    from matplotlib.patches import PathPatch  # noqa: PLC0415 - an extra
-
-    x0, y0, x1, y1 = _fitted(axes, drawing.box)
-    axes.set_xlim(x0, x1)
-    axes.set_ylim(y0, y1)
-    axes.set_aspect("equal")
-    axes.set_facecolor(_SEA)
-    axes.set_xticks([])
-    axes.set_yticks([])
-    for spine in axes.spines.values():
-        spine.set_edgecolor("#9AA0A6")
-    frame = shapely.box(x0, y0, x1, y1)
-    for outline in _meeting(drawing.areas.municipalities, frame):
-        axes.add_artist(PathPatch(_path(outline.geometry), facecolor=_LAND, edgecolor="#9AA0A6", linewidth=0.35))
-    seen = [known for known in drawing.classes if _fill(axes, drawing, known, frame)]
-    for outline in _meeting(drawing.areas.counties, frame):
-        axes.add_artist(PathPatch(_path(outline.geometry), facecolor="none", edgecolor="#5F6368", linewidth=0.9))
-    taken: list[Box] = []
-    _sites(axes, drawing, taken)
-    _labels(axes, drawing, (x0, y0, x1, y1), taken)
-    _scale(axes, (x0, y0, x1, y1))
-    return seen
-
-
-def _fitted(axes: Axes, box: Box) -> Box:
-    """Return the box made as wide or as high as its place on the sheet is."""
-    wide, high = _inches(axes)
-    ratio = wide / high
-    x0, y0, x1, y1 = box
-    dx, dy = x1 - x0, y1 - y0
-    more_x, more_y = max(0.0, dy * ratio - dx) / 2, max(0.0, dx / ratio - dy) / 2
-    return x0 - more_x, y0 - more_y, x1 + more_x, y1 + more_y
-
-
-def _inches(axes: Axes) -> tuple[float, float]:
-    """Return how wide and how high a part of the sheet is."""
-    figure = cast("Figure", axes.get_figure())
-    wide, high = (float(v) for v in figure.get_size_inches())
-    place = axes.get_position()
-    return float(place.width) * wide, float(place.height) * high
-
-
-def _meeting(outlines: Sequence[Outline], frame: shapely.Geometry) -> list[Outline]:
-    return [outline for outline in outlines if shapely.intersects(outline.geometry, frame)]
-
-
-def _fill(axes: Axes, drawing: _Drawing, known: DrawnClass, frame: shapely.Geometry) -> bool:
-    """Draw a class: what surely belongs as one piece of ground, what may belong paler and dashed.
-
-    Return whether any of it is in view.
-    """
-    from matplotlib.patches import PathPatch  # noqa: PLC0415 - an extra
-
-    seen = False
-    for sureness in ("possible", "sure"):
-        shapes = [
-            geometry
-            for area in known.areas
-            if area.sureness == sureness
-            and (geometry := area.geometry if area.mun_code is None else drawing.areas.outline(area.mun_code))
-            is not None
-        ]
-        if not shapes:
-            continue
-        ground = shapely.intersection(shapely.union_all(shapes), shapely.buffer(frame, 5_000.0))
-        if ground.is_empty:
-            continue
-        seen |= bool(shapely.intersects(ground, frame))
-        for look in _looks(known, sure=sureness == "sure"):
-            axes.add_artist(PathPatch(_path(_areas_of(ground)), **look))
-    return seen
-
-
-def _areas_of(ground: shapely.Geometry) -> shapely.Geometry:
-    """Return the polygons of what an overlay left."""
-    parts = shapely.get_parts(shapely.get_parts(ground))
-    return shapely.multipolygons([part for part in parts if part.geom_type == "Polygon"])
-
-
-def _looks(known: DrawnClass, *, sure: bool) -> list[dict[str, Any]]:
-    """Return how a class is drawn, the lowest layer first: tint, pattern, line."""
-    from matplotlib.colors import to_rgba  # noqa: PLC0415 - an extra
-
-    look = known.look
-    weight = 1.0 if sure else 0.4
-    line = {"facecolor": "none", "edgecolor": look.colour, "linewidth": 0.9}
-    if look.pattern == "outline":
-        return [line | {"linewidth": 1.3, "linestyle": (0, (4, 2.5))}]
-    tint = look.opacity * weight if look.pattern == "solid" else 0.1 * weight
-    drawn = [{"facecolor": to_rgba(look.colour, tint), "edgecolor": "none", "linewidth": 0}]
-    if look.pattern != "solid":
-        drawn.append(
-            {
-                "facecolor": "none",
-                "edgecolor": to_rgba(look.colour, look.opacity * weight),
-                "hatch": _HATCHES[look.pattern],
-                "linewidth": 0,
-            }
-        )
-    return [*drawn, line if sure else line | {"linestyle": (0, (4, 2.5))}]
-
-
-def _sites(axes: Axes, drawing: _Drawing, taken: list[Box]) -> None:
-    from matplotlib.patches import PathPatch  # noqa: PLC0415 - an extra
-
-    sites = drawing.sites
-    if sites is None or not sites.placed.any():
-        return
-    keys = tier_keys(drawing.engine)
-    x, y = to_working(*np.where(np.isfinite(sites.lonlat), sites.lonlat, 0.0).T)
-    for geometry in sites.geometries:
-        if geometry is not None:
-            axes.add_artist(PathPatch(_path(geometry), facecolor=(0, 0, 0, 0.12), edgecolor="black", linewidth=1.2))
-    _lines(axes, sites, taken)
-    left, right = axes.get_xlim()
-    for i in np.flatnonzero(sites.placed).tolist() if len(sites) <= _MOST_NAMED else ():
-        off = (right - left) * 0.011
-        taken.append((float(x[i]) - off, float(y[i]) - off, float(x[i]) + off, float(y[i]) + off))
-    many = len(sites) > 500  # noqa: PLR2004 - then marks would cover each other
-    size = 3.0 if len(sites) > 5_000 else 5.0 if many else 9.0  # noqa: PLR2004 - same
-    for key in reversed(keys):
-        mine = sites.placed & _has(sites, key, keys)
-        axes.plot(
-            x[mine],
-            y[mine],
-            _MARKERS[key.shape],
-            markersize=size,
-            markerfacecolor=key.colour,
-            markeredgecolor="black",
-            markeredgewidth=0.3 if many else 0.9,
-            linestyle="none",
-            zorder=6,
-        )
-    if 1 < len(sites) <= _MOST_NAMED:
-        lift = 14 * (right - left) / (_inches(axes)[0] * 72)
-        for i in np.flatnonzero(sites.placed).tolist():
-            name = printable(sites.names[i])
-            short = name if len(name) <= _LONG_NAME else name[: _LONG_NAME - 1] + "…"
-            _text(axes, float(x[i]), float(y[i]) + lift, short, taken, size=8, bold=True)
-
-
-def _lines(axes: Axes, sites: MapSites, taken: list[Box]) -> None:
-    """Draw from where the deciding distances of a few sites were measured."""
-    for line in _shown_lines(sites):
-        ends = to_working([line.start[0], line.end[0]], [line.start[1], line.end[1]])
-        if np.ptp(ends, axis=1).max() < 0.02 * (axes.get_xlim()[1] - axes.get_xlim()[0]):
-            continue  # hidden by the site's own mark
-        axes.plot(*ends, color="white", linewidth=3.4, solid_capstyle="round", zorder=5)
-        axes.plot(*ends, color="black", linewidth=1.3, linestyle=(0, (5, 2)), zorder=5.1)
-        axes.plot(ends[0][1], ends[1][1], "o", color="black", markerfacecolor="white", markersize=5, zorder=5.2)
-        if np.ptp(ends, axis=1).max() > 0.06 * (axes.get_xlim()[1] - axes.get_xlim()[0]):
-            _text(axes, float(np.mean(ends[0])), float(np.mean(ends[1])), feet(line.feet), taken, size=7.5, bold=True)
-
-
-def _has(sites: MapSites, key: TierKey, keys: Sequence[TierKey]) -> NDArray[np.bool_]:
-    known = {k.dollars for k in keys if k.dollars >= 0}
-    return sites.floors == key.dollars if key.dollars >= 0 else ~np.isin(sites.floors, list(known))
-
-
-def _text(
-    axes: Axes, x: float, y: float, words: str, taken: list[Box], *, size: float, bold: bool = False, soft: bool = False
-) -> None:
-    """Write words where no others stand."""
-    from matplotlib.patheffects import withStroke  # noqa: PLC0415 - an extra
-
-    if not words:
-        return
-    (left, right), (low, up) = axes.get_xlim(), axes.get_ylim()
-    per_point = (right - left) / (_inches(axes)[0] * 72)
-    half_wide, half_high = 0.31 * size * len(words) * per_point, 0.65 * size * per_point
-    if bold:
-        # What matters most is moved into the frame, not cut by it.
-        x = min(max(x, left + half_wide), right - half_wide)
-    box = (x - half_wide, y - half_high, x + half_wide, y + half_high)
-    inside = left <= box[0] and box[2] <= right and low <= box[1] and box[3] <= up
-    if not bold and not inside:
-        return
-    if any(box[0] < t[2] and box[2] > t[0] and box[1] < t[3] and box[3] > t[1] for t in taken):
-        return
-    taken.append(box)
-    axes.text(
-        x,
-        y,
-        words,
-        fontsize=size,
-        fontweight="bold" if bold else "normal",
-        color=_SOFT if soft else _INK,
-        ha="center",
-        va="center",
-        clip_on=True,
-        zorder=7,
-        path_effects=[withStroke(linewidth=2.2, foreground="white")],
-    )
-
-
-def _labels(axes: Axes, drawing: _Drawing, box: Box, taken: list[Box]) -> None:
-    wide_ft = (box[2] - box[0]) * FT_PER_FTUS
-    frame = shapely.box(*box)
-    if wide_ft < _STATIONS_BELOW_FT:
-        for known in drawing.classes:
-            for name, lon, lat in known.points:
-                x, y = (float(v) for v in to_working(lon, lat))
-                if box[0] < x < box[2] and box[1] < y < box[3]:
-                    axes.plot(x, y, "o", color="#0B3D63", markerfacecolor="white", markersize=4, zorder=5)
-                    _text(axes, x, y - (box[3] - box[1]) * 0.015, printable(name), taken, size=7)
-    towns = wide_ft < _TOWNS_BELOW_FT
-    outlines = drawing.areas.municipalities if towns else drawing.areas.counties
-    for outline in sorted(_meeting(outlines, frame), key=lambda o: -o.geometry.area):
-        seen = shapely.intersection(outline.geometry, frame)
-        if seen.is_empty:
-            continue
-        at = shapely.point_on_surface(seen)
-        words = printable(outline.name if towns else outline.name.upper())
-        _text(axes, at.x, at.y, words, taken, size=7 if towns else 7.5, soft=True)
-
-
-def _scale(axes: Axes, box: Box) -> None:
-    """Draw a bar of a round length, in miles or in feet, and which way north is."""
-    wide_ft = (box[2] - box[0]) * FT_PER_FTUS
-    target = wide_ft / 4
-    miles = target / FT_PER_MILE
-    if miles >= 0.5:  # noqa: PLR2004 - below, feet are read more easily
-        length = next(m for m in (100, 50, 20, 10, 5, 2, 1, 0.5) if m <= miles)
-        words, long_ft = f"{length:g} mile{'s' * (length > 1)}", length * FT_PER_MILE
-    else:
-        long_ft = next((f for f in (2_000, 1_000, 500, 200, 100) if f <= target), 50)
-        words = f"{long_ft:,} ft"
-    x, y = box[0] + 0.03 * (box[2] - box[0]), box[1] + 0.025 * (box[3] - box[1])
-    end = x + long_ft / FT_PER_FTUS
-    axes.plot([x, end], [y, y], color="white", linewidth=5, solid_capstyle="butt", zorder=8)
-    axes.plot([x, end], [y, y], color="black", linewidth=2, solid_capstyle="butt", zorder=8.1)
-    _text(axes, (x + end) / 2, y + 0.014 * (box[3] - box[1]), words, [], size=7.5, bold=True)
-    _text(axes, box[0] + 0.06 * (box[2] - box[0]), box[3] - 0.025 * (box[3] - box[1]), "N ↑", [], size=9, bold=True)
 
 
 # -- the key and the words -----------------------------------------------------------------------------
 
 
-def _key(axes: Axes, drawing: _Drawing, *, inches: tuple[float, float]) -> None:
+def _key(axes: Axes, drawing: Drawing, *, inches: tuple[float, float]) -> None:
     """Draw the legend: what marks and patterns mean."""
     from matplotlib.patches import Rectangle  # noqa: PLC0415 - an extra
 
@@ -528,8 +253,8 @@ def _key(axes: Axes, drawing: _Drawing, *, inches: tuple[float, float]) -> None:
         y = _heading(axes, y, "Sites by base amount")
         keys = tier_keys(drawing.engine)
         for key in keys:
-            n = int(_has(drawing.sites, key, keys).sum())
-            axes.plot(0.16, y, _MARKERS[key.shape], markersize=8, markerfacecolor=key.colour, markeredgecolor="black")
+            n = int(has_amount(drawing.sites, key, keys).sum())
+            axes.plot(0.16, y, MARKERS[key.shape], markersize=8, markerfacecolor=key.colour, markeredgecolor="black")
             y = _entry(axes, y, f"{key.label} ({n:,})", wide)
         y += 0.12
     groups = {known.look.group for known in drawing.classes}
@@ -540,8 +265,8 @@ def _key(axes: Axes, drawing: _Drawing, *, inches: tuple[float, float]) -> None:
             continue
         y = _heading(axes, y, group.label)
         for known in (k for k in drawing.classes if k.look.group == group.id):
-            axes.add_artist(Rectangle((0.02, y - 0.085), 0.3, 0.17, facecolor=_LAND, edgecolor="none"))
-            for look in _looks(known, sure=True):
+            axes.add_artist(Rectangle((0.02, y - 0.085), 0.3, 0.17, facecolor=LAND, edgecolor="none"))
+            for look in class_looks(known, sure=True):
                 axes.add_artist(Rectangle((0.02, y - 0.085), 0.3, 0.17, **look))
             y = _entry(axes, y, known.label, wide)
         y += 0.08
@@ -550,18 +275,18 @@ def _key(axes: Axes, drawing: _Drawing, *, inches: tuple[float, float]) -> None:
 
 
 def _heading(axes: Axes, y: float, words: str) -> float:
-    axes.text(0.0, y, words, fontsize=9, fontweight="bold", color=_INK, va="center")
+    axes.text(0.0, y, words, fontsize=9, fontweight="bold", color=INK, va="center")
     return y + 0.24
 
 
 def _entry(axes: Axes, y: float, words: str, wide: float, *, left: float = 0.42) -> float:
     lines = wrapped(words, wide - left, size=8)
     for k, line in enumerate(lines):
-        axes.text(left, y + 0.14 * k, line, fontsize=8, color=_INK, va="center_baseline")
+        axes.text(left, y + 0.14 * k, line, fontsize=8, color=INK, va="center_baseline")
     return y + 0.24 + 0.14 * (len(lines) - 1)
 
 
-def _words(figure: Figure, drawing: _Drawing, *, edge: float, high: float) -> None:
+def _words(figure: Figure, drawing: Drawing, *, edge: float, high: float) -> None:
     """Write title, the answer of a single site, sources and what the picture is not."""
     sites, engine = drawing.sites, drawing.engine
     wide = float(figure.get_size_inches()[0])
@@ -573,11 +298,11 @@ def _words(figure: Figure, drawing: _Drawing, *, edge: float, high: float) -> No
     if sites is not None and alone and sites.panels:
         panel = sites.panels[0]
         below.append(printable(f"{panel.place}. {panel.tier}"))
-    figure.text(edge, 1 - 0.36 / high, title, fontsize=14, fontweight="bold", color=_INK, va="center")
+    figure.text(edge, 1 - 0.36 / high, title, fontsize=14, fontweight="bold", color=INK, va="center")
     lines = [line for part in below for line in wrapped(part, wide - 0.8, size=7.5)][:3]
-    figure.text(edge, 1 - 0.5 / high, "\n".join(lines), fontsize=7.5, color=_SOFT, va="top")
+    figure.text(edge, 1 - 0.5 / high, "\n".join(lines), fontsize=7.5, color=SOFT, va="top")
     sources = "; ".join(f"{s.title} ({s.publisher}, {s.edition})" for s in drawing.areas.sources)
     problems = "".join(f" Could not be used: {problem}" for problem in drawing.areas.problems)
     text = f"Sources: {sources}.{problems} {DISCLAIMER} Made with {software()}."
     body = "\n".join(wrapped(printable(text), wide - 0.8, size=6.5))
-    figure.text(edge, 1.03 / high, body, fontsize=6.5, color=_SOFT, va="top", linespacing=1.35)
+    figure.text(edge, 1.03 / high, body, fontsize=6.5, color=SOFT, va="top", linespacing=1.35)
