@@ -21,7 +21,9 @@ from grownj_geo.rulebook import load_rulebook, read_rulebook
 from grownj_geo.site import Site
 
 if TYPE_CHECKING:
+    from grownj_geo.areapieces import drawn_areas
     from grownj_geo.batch import run_batch
+    from grownj_geo.export import export_areas, export_sites
     from grownj_geo.fetching import fetch_layer
     from grownj_geo.frames import classify
     from grownj_geo.loading import import_layer
@@ -43,6 +45,9 @@ __all__ = [
     "Store",
     "classify",
     "determine",
+    "drawn_areas",
+    "export_areas",
+    "export_sites",
     "fetch_layer",
     "import_layer",
     "load_atlas",
@@ -56,6 +61,9 @@ __all__ = [
 _LATER = {
     "Store": "store",
     "classify": "frames",
+    "drawn_areas": "areapieces",
+    "export_areas": "export",
+    "export_sites": "export",
     "fetch_layer": "fetching",
     "import_layer": "loading",
     "next_better": "nextbetter",

@@ -26,6 +26,9 @@ def test_areas_have_the_colours_of_the_legend() -> None:
     assert area_look("distressed_municipality").classes[0].colour == "#E69F00"
     assert area_look("garden_state_growth_zone").classes[0].colour == "#CC79A7"
     assert area_look("rail_transit_half_mile").classes[0].colour == "#0072B2"
+    assert area_look("transit_oriented_development").classes[0].colour == "#0072B2"
+    assert area_look("deep_poverty_pocket").classes[0].colour == "#D55E00"
+    assert area_look("qualified_incentive_area").classes[0].colour == area_look("priority_area").classes[0].colour
 
 
 @pytest.mark.parametrize("points", [False, True])
