@@ -40,9 +40,11 @@ class _Map(folium.Map):
     default_js: list[tuple[str, str]] = []  # noqa: RUF012 - folium's own
     default_css: list[tuple[str, str]] = []  # noqa: RUF012 - same
 
-    def __init__(self, template: str, **options: Any) -> None:  # noqa: ANN401 - folium's own
+    def __init__(self, template: str, *, online: bool, **options: Any) -> None:  # noqa: ANN401 - folium's own
         super().__init__(**options)
         self._template = Template(template)
+        # Who gives tiles away wants to know which page asks for them.
+        self.online = online
 
     def get_name(self) -> str:
         """Return one name always, so that equal maps are equal bytes."""
@@ -119,7 +121,8 @@ def rendered_page(template: str, classes: Sequence[str], *, tiles: tuple[str, st
     page = _Page()
     # Tiles are sharp at whole zooms only; drawn lines are at any.
     step = 1.0 if tiles is not None else 0.25
-    drawn = _Map(template, location=_MIDDLE, zoom_start=8, tiles=None, control_scale=True, zoom_snap=step)
+    about: dict[str, Any] = {"location": _MIDDLE, "zoom_start": 8, "control_scale": True, "zoom_snap": step}
+    drawn = _Map(template, online=tiles is not None, tiles=None, **about)
     page.add_child(drawn)
     if tiles is not None:
         drawn.add_child(_Tiles(tiles[0], attr=tiles[1], control=False, max_zoom=19))

@@ -176,7 +176,7 @@ def draw_picture(
         wide, high = (float(v) for v in figure.get_size_inches())
         side = 2.75 / wide
         foot = 1.15 / high
-        head = 0.85 / high
+        head = 0.95 / high
         edge = 0.4 / wide
         stage = figure.add_axes((edge, foot, 1 - side - 2.4 * edge, 1 - foot - head))
         drawing = replace(drawing, classes=draw_stage(stage, drawing))

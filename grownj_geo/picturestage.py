@@ -252,12 +252,12 @@ def has_amount(sites: MapSites, key: TierKey, keys: Sequence[TierKey]) -> NDArra
 
 def _text(
     axes: Axes, x: float, y: float, words: str, taken: list[Box], *, size: float, bold: bool = False, soft: bool = False
-) -> None:
-    """Write words where no others stand."""
+) -> bool:
+    """Write words where no others stand; return whether there was room."""
     from matplotlib.patheffects import withStroke  # noqa: PLC0415 - an extra
 
     if not words:
-        return
+        return False
     (left, right), (low, up) = axes.get_xlim(), axes.get_ylim()
     per_point = (right - left) / (_inches(axes)[0] * 72)
     half_wide, half_high = 0.31 * size * len(words) * per_point, 0.65 * size * per_point
@@ -267,9 +267,9 @@ def _text(
     box = (x - half_wide, y - half_high, x + half_wide, y + half_high)
     inside = left <= box[0] and box[2] <= right and low <= box[1] and box[3] <= up
     if not bold and not inside:
-        return
+        return False
     if any(box[0] < t[2] and box[2] > t[0] and box[1] < t[3] and box[3] > t[1] for t in taken):
-        return
+        return False
     taken.append(box)
     axes.text(
         x,
@@ -284,6 +284,7 @@ def _text(
         zorder=7,
         path_effects=[withStroke(linewidth=2.2, foreground="white")],
     )
+    return True
 
 
 def _labels(axes: Axes, drawing: Drawing, box: Box, taken: list[Box]) -> None:
@@ -302,9 +303,20 @@ def _labels(axes: Axes, drawing: Drawing, box: Box, taken: list[Box]) -> None:
         seen = shapely.intersection(outline.geometry, frame)
         if seen.is_empty:
             continue
-        at = shapely.point_on_surface(seen)
         words = printable(outline.name if towns else outline.name.upper())
-        _text(axes, at.x, at.y, words, taken, size=7 if towns else 7.5, soft=True)
+        for at in _places(seen):
+            if _text(axes, at.x, at.y, words, taken, size=7 if towns else 7.5, soft=True):
+                break
+
+
+def _places(ground: shapely.Geometry) -> Iterator[shapely.Point]:
+    """Yield places inside some ground for its name: the middle, then the middles of its upper and its lower part."""
+    yield shapely.point_on_surface(ground)
+    x0, y0, x1, y1 = ground.bounds
+    for low, high in ((0.6, 1.0), (0.0, 0.4)):
+        part = shapely.intersection(ground, shapely.box(x0, y0 + low * (y1 - y0), x1, y0 + high * (y1 - y0)))
+        if not part.is_empty:
+            yield shapely.point_on_surface(part)
 
 
 def _scale(axes: Axes, box: Box) -> None:
