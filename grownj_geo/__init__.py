@@ -22,7 +22,11 @@ from grownj_geo.site import Site
 
 if TYPE_CHECKING:
     from grownj_geo.areapieces import drawn_areas
+    from grownj_geo.areas import Areas, areas_of
     from grownj_geo.batch import run_batch
+    from grownj_geo.creditproject import project_of, read_project
+    from grownj_geo.credits import estimate
+    from grownj_geo.creditsites import areas_of_project
     from grownj_geo.export import export_areas, export_sites
     from grownj_geo.fetching import fetch_layer
     from grownj_geo.frames import classify
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
     from grownj_geo.store import Store
 
 __all__ = [
+    "Areas",
     "Atlas",
     "Determination",
     "Engine",
@@ -43,9 +48,12 @@ __all__ = [
     "Site",
     "SiteError",
     "Store",
+    "areas_of",
+    "areas_of_project",
     "classify",
     "determine",
     "drawn_areas",
+    "estimate",
     "export_areas",
     "export_sites",
     "fetch_layer",
@@ -53,20 +61,28 @@ __all__ = [
     "load_atlas",
     "load_rulebook",
     "next_better",
+    "project_of",
+    "read_project",
     "read_rulebook",
     "run_batch",
 ]
 
 # Imported when they are first asked for: whoever asks about one site does not wait for what tables and layers need.
 _LATER = {
+    "Areas": "areas",
     "Store": "store",
+    "areas_of": "areas",
+    "areas_of_project": "creditsites",
     "classify": "frames",
     "drawn_areas": "areapieces",
+    "estimate": "credits",
     "export_areas": "export",
     "export_sites": "export",
     "fetch_layer": "fetching",
     "import_layer": "loading",
     "next_better": "nextbetter",
+    "project_of": "creditproject",
+    "read_project": "creditproject",
     "run_batch": "batch",
 }
 

@@ -15,7 +15,7 @@ from grownj_geo.areas import area_names
 from grownj_geo.logic import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from grownj_geo.creditaward import Award
     from grownj_geo.creditminimums import Minimums
@@ -401,15 +401,16 @@ class _Lines:
         for key, met in award.conditions.items():
             label, rule = CONDITIONS[key]
             same = {"capital": "capital_met", "jobs": "jobs_met"}.get(key)
+            formula = f"{{{same}:low}}" if same else None
+            if key == "facility":
+                formula = _every(f"facility@{name}" for name in names)
             yield self.test(
-                f"condition_{key}", "result", label, met, rule=rule, formula=f"{{{same}:low}}" if same else None,
+                f"condition_{key}", "result", label, met, rule=rule, formula=formula,
                 figures=("net_benefit_percent",) if key == "net_benefit" and self.project.net_benefit else (),
             )  # fmt: skip
-        cells = [f"{{condition_{key}:low}}" for key in award.conditions]
-        yes, no = (",".join(f'{cell}="{word}"' for cell in cells) for word in ("yes", "no"))
         yield self.test(
             "eligible", "result", "Eligible", award.eligible, rule="N.J.A.C. 19:31-18.3",
-            formula=f'IF(OR({no}),"no",IF(AND({yes}),"yes","undetermined"))',
+            formula=_every(f"condition_{key}" for key in award.conditions),
         )  # fmt: skip
         for key, label, of, values in (
             ("award_year", "Award of a year", "year", award.award_year),
@@ -419,6 +420,12 @@ class _Lines:
                 key, "result", label, values, rule="N.J.A.C. 19:31-18.3 and 18.8",
                 formula=f'IF({{eligible:low}}="yes",{{{of}}},0)', formula_high=f'IF({{eligible:low}}="no",0,{{{of}}})',
             )  # fmt: skip
+
+
+def _every(names: Iterable[str]) -> str:
+    cells = [f"{{{name}:low}}" for name in names]
+    yes, no = (",".join(f'{cell}="{word}"' for cell in cells) for word in ("yes", "no"))
+    return f'IF(OR({no}),"no",IF(AND({yes}),"yes","undetermined"))'
 
 
 def _at_least(one: str, other: str) -> str:

@@ -23,7 +23,7 @@ _NO_LIMIT = 1e100
 _FORMATS = {
     "dollars": '[>=1E+99]"no limit";$#,##0.00',
     "dollars_per_sqft": '[>=1E+99]"no limit";$#,##0.00',
-    "sqft": "#,##0.##",
+    "sqft": "#,##0",
     "jobs": "#,##0",
     "years": "0",
 }
