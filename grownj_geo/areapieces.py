@@ -172,6 +172,15 @@ def default_areas(engine: Engine) -> tuple[str, ...]:
     """Return what is drawn unless something is chosen: the areas of the rulebook, then its radii.
 
     Building blocks and what depends on a project can be chosen by their ids.
+
+    Examples
+    --------
+    >>> from grownj_geo.atlas import load_atlas
+    >>> from grownj_geo.determine import Engine
+    >>> from grownj_geo.rulebook import load_rulebook
+    >>> areas = default_areas(Engine(load_atlas(), load_rulebook()))
+    >>> areas[0], "rail_transit_half_mile" in areas
+    ('qualified_incentive_area', True)
     """
     areas = tuple(c.id for c in engine.rulebook.categories if c.kind == "area")
     return (*areas, *_radii(engine.bound))
@@ -297,15 +306,6 @@ def drawn_areas(engine: Engine, areas: Sequence[str] | None = None, *, at: Cut |
         If there is no such area.
     LayerFault
         As `drawn_lines`.
-
-    Examples
-    --------
-    >>> from grownj_geo.atlas import load_atlas
-    >>> from grownj_geo.determine import Engine
-    >>> from grownj_geo.rulebook import load_rulebook
-    >>> (zone,) = drawn_areas(Engine(load_atlas(), load_rulebook()), ["growth_zone_city"])
-    >>> sorted(piece.municipality for piece in zone.pieces if piece.outcome == "yes")
-    ['Camden City', 'Passaic City', 'Paterson City', 'Trenton City']
     """
     wanted = list(dict.fromkeys(default_areas(engine) if areas is None else areas))
     where = cut(engine, wanted) if at is None else at

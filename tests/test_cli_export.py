@@ -34,6 +34,7 @@ def test_the_areas_that_can_be_drawn_are_listed() -> None:
     assert len(rows) == len(lines)
 
 
+@pytest.mark.slow
 def test_areas_come_out(tmp_path: Path) -> None:
     target = tmp_path / "port.gpkg"
     done = run("areas", "--category", "port_of_new_york_district", "-o", target, "--as-of", "2016-01-04")
