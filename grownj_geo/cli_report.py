@@ -1,0 +1,371 @@
+"""The command `grownj report`: determinations as documents to attach to a file, one site or many."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+
+import typer
+
+from grownj_geo import cli_site
+from grownj_geo.cli_site import (
+    OUTSIDE,
+    STRICT_WORDS,
+    AsOf,
+    Crs,
+    Editions,
+    Readings,
+    Strict,
+    StrictEditions,
+    Text,
+    Texts,
+    Uncertainty,
+    day_of,
+    fail,
+    fail_incomplete,
+    option,
+    readings_of,
+    refusals,
+    rulebook_of,
+    say,
+    utf8,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
+
+    from grownj_geo.candidates import Candidate
+    from grownj_geo.determine import Engine
+    from grownj_geo.kept import Refused
+    from grownj_geo.reportblocks import Report
+    from grownj_geo.reportpage import Form, Reported
+    from grownj_geo.site import FactValue
+
+__all__ = ["report"]
+
+_SITES = "Sites as check takes them, one word each; a table as batch takes it; kept records, or folders of them."
+_ENGINES = ("auto", "chromium", "fpdf2")
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?,?")
+_UNSAFE = re.compile(r"[^\w.-]+")
+_MOST_SITES = 1_000
+_MOST_TOLD = 10
+_LONGEST_PATH = 4096
+_PAGE_S, _SITE_S = 90.0, 3.0
+
+
+class _Plan(NamedTuple):
+    """Where reports go, and what makes a PDF: the path of a browser; empty for fpdf2; None for pages."""
+
+    target: Path
+    folder: bool
+    browser: str | None
+
+    @property
+    def kind(self) -> Literal["svg", "png"]:
+        return "png" if self.browser == "" else "svg"
+
+
+def report(
+    sites: Annotated[Texts, typer.Argument(metavar="SITES...", help=_SITES, show_default=False)] = None,
+    *,
+    output: Annotated[
+        Text, option("-o", "--output", metavar="FILE", words="report.pdf, report.html, or folder/ for one each.")
+    ] = None,
+    as_of: AsOf = None,
+    fact: Annotated[Texts, option(metavar="NAME=VALUE", words="A fact stated of every site; repeatable.")] = None,
+    reading: Readings = None,
+    strict: Strict = False,
+    edition: Editions = None,
+    strict_editions: StrictEditions = False,
+    rulebook: Annotated[Text, option(metavar="ID|FILE", words="A rulebook (default: grow-nj).")] = None,
+    crs: Crs = None,
+    uncertainty_ft: Uncertainty = 0.0,
+    preparer: Annotated[Text, option(metavar="NAME", words="Who prepares it; a blank line without.")] = None,
+    on: Annotated[Text, option("--date", metavar="DATE", words="When; a blank line without.")] = None,
+    contact: Annotated[Text, option(metavar="TEXT", words="Whom to ask for a review; a blank line without.")] = None,
+    no_map: Annotated[bool, option("--no-map", words="Leave out the map pictures.")] = False,
+    format: Annotated[Text, option(metavar="pdf|html", words="What a folder gets (default: pdf).")] = None,  # noqa: A002
+    pdf_engine: Annotated[
+        str, option("--pdf-engine", metavar="auto|chromium|fpdf2", words="chromium: with tags; fpdf2: without.")
+    ] = "auto",
+) -> None:
+    """Write a report of each site to attach to a file: the answer, every reason, what could not be checked.
+
+    The page (.html) is the accessible original: it opens anywhere, loads nothing and runs nothing. A PDF is printed
+    from it by Chromium, with tags for screen readers; where there is no Chromium it is made without tags, and says
+    so. Many sites become one file that begins with a table of all, or a folder. Of a kept record, which is verified
+    first, the report says what was recorded. For example:
+
+    grownj report "40.7344,-74.1641" -o site.pdf --preparer "A. Analyst" --date 2017-05-02
+
+    grownj report sites.csv -o sites.pdf
+
+    grownj report records/ -o reports/ --format html
+    """
+    typed = _places(sites or [])
+    utf8(*typed, crs, preparer, contact, output, *(fact or ()), *(reading or ()))
+    if not typed or output is None:
+        fail('Expected sites and where to write, as in: grownj report "40.7344,-74.1641" -o report.pdf.')
+    plan = _plan(output, typed, format, pdf_engine)
+    from grownj_geo.reportpage import Form  # noqa: PLC0415 - only where it is used
+
+    day = day_of(on, "--date")
+    form = Form(preparer=preparer or "", date=str(day or ""), contact=contact or "")
+    chosen = readings_of(reading or (), strict=strict, strict_editions=strict_editions)
+    engine = _engine(as_of, rulebook, edition or (), chosen)
+    with refusals():
+        done, refused = _reported(engine, plan, typed, _stated(fact or ()), crs, uncertainty_ft, maps=not no_map)
+        if not done:
+            _tell_refused(refused)
+            raise typer.Exit(OUTSIDE if refused and all(one.outside for one in refused) else cli_site.BAD_INPUT)
+        written = list(_written(plan, done, refused, form))
+    if strict:
+        say(f"--strict: {STRICT_WORDS}")
+    _tell(plan, written, len(done))
+    _tell_refused(refused)
+    if refused:
+        raise typer.Exit(cli_site.BAD_INPUT)
+    problems = [layer.problem for one in done for layer in one.found.layers if layer.problem]
+    if problems:
+        fail_incomplete(list(dict.fromkeys(problems)))
+
+
+class _NotDone(NamedTuple):
+    name: str
+    words: str
+    outside: bool = False
+
+
+# -- before any work -----------------------------------------------------------------------------------
+
+
+def _places(words: Sequence[str]) -> list[str]:
+    """Return the sites that were typed; a coordinate in several words is one."""
+    if len(words) > 1 and all(_NUMBER.fullmatch(word) for word in words):
+        return [" ".join(words)]
+    return list(words)
+
+
+def _plan(output: str, typed: Sequence[str], form: str | None, pdf_engine: str) -> _Plan:
+    """Return where to write and how, refused before any work is done where that cannot be."""
+    if pdf_engine not in _ENGINES:
+        fail(f"--pdf-engine was read as {pdf_engine!r}; expected {', '.join(_ENGINES[:-1])} or {_ENGINES[-1]}.")
+    if form not in {None, "pdf", "html"}:
+        fail(f"--format was read as {form!r}; expected pdf or html.")
+    target = Path(output).resolve()
+    folder = output.endswith(("/", os.sep)) or target.is_dir()
+    ending = f".{form or 'pdf'}" if folder else target.suffix.lower()
+    if not folder:
+        if ending not in {".pdf", ".html"}:
+            fail(f"--output {output} ends in {ending or 'nothing'}; expected .pdf, .html, or a folder's name and /.")
+        if form is not None and ending != f".{form}":
+            fail(f"--format {form} and --output {output} are not of one kind. Leave out --format.")
+        if not target.parent.is_dir():
+            fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
+        _refuse_lost(output, target, typed)
+    elif target.exists() and not target.is_dir():
+        fail(f"--output {output} is no folder; expected one, or a name that is free.")
+    elif not target.parent.is_dir():
+        fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
+    return _Plan(target, folder, _browser(pdf_engine) if ending == ".pdf" else None)
+
+
+def _refuse_lost(output: str, target: Path, typed: Sequence[str]) -> None:
+    """Refuse to write over what is read, or over a kept record."""
+    from grownj_geo.kept import is_record  # noqa: PLC0415 - only where it is used
+
+    if not target.exists():
+        return
+    is_source = any(len(t) < _LONGEST_PATH and Path(t).exists() and target.samefile(t) for t in typed)
+    if is_source or not target.is_file() or is_record(target):
+        fail(f"--output {output} is a record or a file that is read; expected another. Nothing was overwritten.")
+
+
+def _browser(pdf_engine: str) -> str:
+    """Return what prints: the path of a browser, or nothing for fpdf2."""
+    from grownj_geo.reportchromium import find_chromium  # noqa: PLC0415 - only where it is used
+
+    found = None if pdf_engine == "fpdf2" else find_chromium()
+    if pdf_engine == "chromium" and found is None:
+        fail(
+            "--pdf-engine chromium: no Chromium or Chrome was found. Expected one on the PATH, or named by the "
+            "environment variable GROWNJ_CHROMIUM; install it, or use --pdf-engine fpdf2, whose files have no tags."
+        )
+    return found or ""
+
+
+def _engine(as_of: str | None, rulebook: str | None, editions: Sequence[str], readings: dict[str, str]) -> Engine:
+    from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
+    from grownj_geo.determine import Engine  # noqa: PLC0415 - same
+
+    book = rulebook_of(rulebook)
+    atlas = cli_site.atlas_of(day_of(as_of, "--as-of") or DEFAULT_AS_OF, editions)
+    with refusals():
+        return Engine(atlas, book, readings)
+
+
+def _stated(statements: Sequence[str]) -> dict[str, FactValue]:
+    from grownj_geo.facts import parse_fact  # noqa: PLC0415 - only where it is used
+
+    found: dict[str, FactValue] = {}
+    with refusals():
+        for statement in statements:
+            name, value = parse_fact(statement)
+            if found.setdefault(name, value) != value:
+                fail(f"The fact {name} was stated twice, with different values. Expected one; state it once.")
+    return found
+
+
+# -- the work ------------------------------------------------------------------------------------------
+
+
+def _reported(  # noqa: PLR0917 - what was typed, in order
+    engine: Engine,
+    plan: _Plan,
+    typed: Sequence[str],
+    stated: dict[str, FactValue],
+    crs: str | None,
+    uncertainty_ft: float,
+    *,
+    maps: bool,
+) -> tuple[list[Reported], list[_NotDone]]:
+    """Return what is reported of every site, and what could not be; one never stops the others."""
+    from grownj_geo.errors import FactError, OutsideNewJerseyError, SiteError  # noqa: PLC0415 - only where it is used
+    from grownj_geo.kept import Refused  # noqa: PLC0415 - same
+    from grownj_geo.reportmake import Maker  # noqa: PLC0415 - same
+
+    maker = Maker(engine, maps=plan.kind if maps else None)
+    done: list[Reported] = []
+    refused: list[_NotDone] = []
+    for one in _shown(_candidates(engine, typed, crs)):
+        if len(done) + len(refused) >= _MOST_SITES:
+            fail(
+                f"There are more than {_MOST_SITES:,} sites; expected as many as are read. Use grownj batch for tables."
+            )
+        if isinstance(one, Refused):
+            refused.append(_NotDone(one.source, one.words))
+            continue
+        try:
+            done.append(maker.report(_with(one, stated, uncertainty_ft)))
+        except OutsideNewJerseyError as error:
+            refused.append(_NotDone(one.name, _told(one, error), outside=True))
+        except (SiteError, FactError) as error:
+            refused.append(_NotDone(one.name, _told(one, error)))
+    return done, refused
+
+
+def _candidates(engine: Engine, typed: Sequence[str], crs: str | None) -> Iterator[Candidate | Refused]:
+    from grownj_geo.candidates import candidates_of  # noqa: PLC0415 - only where it is used
+    from grownj_geo.determine import Directory  # noqa: PLC0415 - same
+
+    return candidates_of(typed, directory=Directory(engine.atlas), crs=crs)
+
+
+def _told(one: Candidate, error: Exception) -> str:
+    return f"{one.source}: {error}" if one.source else str(error)
+
+
+def _with(one: Candidate, stated: dict[str, FactValue], uncertainty_ft: float) -> Candidate:
+    """Return a site with what was stated of all; a record stays as it was recorded."""
+    from dataclasses import replace  # noqa: PLC0415 - only where it is used
+
+    if one.kept is not None:
+        return one
+    feet = max(one.site.uncertainty_ft, uncertainty_ft)
+    return replace(one, site=replace(one.site, facts={**one.site.facts, **stated}, uncertainty_ft=feet))
+
+
+def _shown(found: Iterator[Candidate | Refused]) -> Iterator[Candidate | Refused]:
+    """Yield sites, and tell on a terminal how many are done."""
+    from rich.console import Console  # noqa: PLC0415 - only where it is used
+    from rich.progress import Progress, TextColumn  # noqa: PLC0415 - same
+
+    console = Console(stderr=True)
+    words = TextColumn("{task.completed} sites")
+    with Progress(words, console=console, transient=True, disable=not console.is_terminal) as bar:
+        task = bar.add_task("sites", total=None)
+        for one in found:
+            yield one
+            bar.advance(task)
+
+
+# -- files ---------------------------------------------------------------------------------------------
+
+
+def _written(plan: _Plan, done: Sequence[Reported], refused: Sequence[_NotDone], form: Form) -> Iterator[Path]:
+    from grownj_geo.reportpage import report_cover, report_many, report_one  # noqa: PLC0415 - only where it is used
+
+    left = [(one.name, one.words) for one in refused]
+    if not plan.folder:
+        alone = len(done) == 1 and not refused
+        yield _write(
+            plan, plan.target, report_one(done[0], form) if alone else report_many(done, left, form), len(done)
+        )
+        return
+    with _disk(plan.target):
+        plan.target.mkdir(exist_ok=True)
+    ending = ".html" if plan.browser is None else ".pdf"
+    names = [f"{number:03}-{_file_name(one.name)}{ending}" for number, one in enumerate(done, start=1)]
+    for name, one in zip(names, done, strict=True):
+        yield _write(plan, plan.target / name, report_one(one, form), 1)
+    yield _write(plan, plan.target / f"000-all-sites{ending}", report_cover(done, names, left, form), 1)
+
+
+def _file_name(name: str) -> str:
+    """Return a name that every system takes as a file's: no separators, no leading dot, not long."""
+    return _UNSAFE.sub("-", name)[:60].strip("-._") or "site"
+
+
+def _write(plan: _Plan, target: Path, made: Report, sites: int) -> Path:
+    from grownj_geo.tableparts import put_file  # noqa: PLC0415 - only where it is used
+
+    if plan.browser == "":
+        from grownj_geo.reportpdf import untagged_pdf  # noqa: PLC0415 - only where it is used
+
+        content = untagged_pdf(made)
+    else:
+        from grownj_geo.reporthtml import report_html  # noqa: PLC0415 - only where it is used
+
+        page = report_html(made)
+        content = page.encode()
+        if plan.browser is not None:
+            from grownj_geo.reportchromium import print_page  # noqa: PLC0415 - only where it is used
+
+            content = print_page(page, plan.browser, timeout_s=_PAGE_S + _SITE_S * sites)
+    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    with _disk(target):
+        try:
+            beside.write_bytes(content)
+            put_file(beside, target)
+        finally:
+            beside.unlink(missing_ok=True)
+    return target
+
+
+def _disk(path: Path) -> AbstractContextManager[None]:
+    from grownj_geo.tableparts import disk_faults  # noqa: PLC0415 - only where it is used
+
+    return disk_faults(path)
+
+
+# -- what is told --------------------------------------------------------------------------------------
+
+
+def _tell(plan: _Plan, written: Sequence[Path], sites: int) -> None:
+    size = sum(path.stat().st_size for path in written) / 1e6
+    where = f"{len(written):,} files to {plan.target}" if plan.folder else str(plan.target)
+    say(f"Wrote {where}: {sites:,} site{'s' * (sites != 1)}, {size:,.1f} MB.")
+    if plan.browser == "":
+        from grownj_geo.reportpdf import UNTAGGED  # noqa: PLC0415 - only where it is used
+
+        say(f"Made without Chromium. {UNTAGGED}")
+
+
+def _tell_refused(refused: Sequence[_NotDone]) -> None:
+    for one in refused[:_MOST_TOLD]:
+        say(f"No report: {one.words}")
+    if len(refused) > _MOST_TOLD:
+        say(f"No report of {len(refused) - _MOST_TOLD:,} more; the table of all sites has the reasons.")

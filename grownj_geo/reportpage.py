@@ -1,0 +1,558 @@
+"""What the report of a determination says, as data: the answer first, then what it rests on. Nothing is decided here.
+
+A report of one site is its sections; a report of many begins with a table of all of them and ends with what is the
+same for all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from grownj_geo.atlas import DEFAULT_AS_OF
+from grownj_geo.evidence import feet, percent, stated_words
+from grownj_geo.facts import load_facts
+from grownj_geo.readings import load_readings
+from grownj_geo.reportblocks import Cell, Fields, Grid, Listed, Pairs, Picture, Report, Section, Words
+from grownj_geo.reportwords import (
+    cut_words,
+    deciding_words,
+    margin_words,
+    neighbour_words,
+    outcome_words,
+    plain,
+    project_words,
+    site_pairs,
+    source_words,
+    typed_words,
+    unusable_words,
+    weak_words,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from grownj_geo.determination import Determination, Evidence, Finding, LayerRecord
+    from grownj_geo.nextbetter import NextBetter
+    from grownj_geo.reportblocks import Block
+
+__all__ = ["MAP_ID", "Form", "Reported", "report_cover", "report_many", "report_one"]
+
+MAP_ID = "map"
+
+_TITLE = "Grow New Jersey incentive areas"
+_LONG_NAME = 90
+_LONG_CELL = 160
+_NOT_OFFICIAL = (
+    "This is not a determination by the New Jersey Economic Development Authority. The Authority decides, by its own "
+    "maps and files; a yes here is no approval, and a no is no refusal."
+)
+_REVIEW = """
+Check what was put in: the place on the map, what was stated, the readings chosen. Each can be corrected.
+Compare what is marked secondary, provisional or unverified with an official source. Where a line is nearer than its \
+error, its publisher can say more than a map.
+Have it run again. Whoever keeps the record (grownj check --save) runs it on the same or on newer layers and rules \
+with grownj recheck, which says what changed and why. The checksums tell whether two editions are the same.
+Ask the Authority for its own determination, with this report and its record. No form, address or time limit for that \
+is known to this package; whom to ask is for the preparer to fill in.
+"""
+
+
+@dataclass(frozen=True)
+class Form:
+    """What the preparer says: an empty text is a line to write on."""
+
+    preparer: str = ""
+    date: str = ""
+    contact: str = ""
+
+
+@dataclass(frozen=True)
+class Reported:
+    """One site with all that is reported of it.
+
+    Attributes
+    ----------
+    name
+        What people call it.
+    found
+        Its determination.
+    better
+        How far the next better line is, where it was measured; otherwise `better_words` says why not.
+    origin
+        Where the determination comes from, where it was not made now.
+    picture
+        Its map; None for none, and `no_picture` says why.
+    extra
+        Further sections, such as what credits a project there could have.
+    """
+
+    name: str
+    found: Determination
+    better: NextBetter | None = None
+    better_words: str = ""
+    origin: str = ""
+    picture: Picture | None = None
+    no_picture: str = ""
+    extra: tuple[Section, ...] = field(default=())
+
+    @property
+    def title(self) -> str:
+        """The name, where it is long with a mark where it was cut."""
+        return cut_words(self.name, _LONG_NAME) or "(no name)"
+
+
+# -- whole reports -------------------------------------------------------------------------------------
+
+
+def report_one(site: Reported, form: Form | None = None) -> Report:
+    """Return the report of one site.
+
+    Parameters
+    ----------
+    site
+        The site.
+    form
+        What the preparer says.
+    """
+    form = form or Form()
+    sections = [*_site(site, form, "", 2), *site.extra, *_common(site.found, "", 2), _signed(form, 2)]
+    return Report(title=site.title, foot=_foot([site]), sections=tuple(sections))
+
+
+def report_many(sites: Sequence[Reported], refused: Sequence[tuple[str, str]] = (), form: Form | None = None) -> Report:
+    """Return the report of several sites: a table of all, each site, and what is the same for all.
+
+    Parameters
+    ----------
+    sites
+        The sites.
+    refused
+        Names and reasons of those without an answer.
+    form
+        What the preparer says.
+    """
+    form = form or Form()
+    common = {tuple(_common(site.found, "", 2)) for site in sites}
+    shared = len(common) == 1
+    sections = [_cover(sites, refused, form)]
+    for number, site in enumerate(sites, start=1):
+        mark = f"site-{number}"
+        sections.append(Section(mark, f"{number}. {site.title}", level=2, page=True))
+        sections += _site(site, form, f"{mark}-", 3)
+        sections += [replace(s, id=f"{mark}-{s.id}", level=s.level + 1) for s in site.extra]
+        sections += [] if shared else _common(site.found, f"{mark}-", 3)
+    if shared and sites:
+        sections.append(Section("all", "The same for all sites", level=2, page=True))
+        sections += _common(sites[0].found, "all-", 3)
+    sections.append(_signed(form, 2))
+    return Report(title=f"{_TITLE}: {_count(sites)}", foot=_foot(sites), sections=tuple(sections))
+
+
+def report_cover(
+    sites: Sequence[Reported],
+    files: Sequence[str],
+    refused: Sequence[tuple[str, str]] = (),
+    form: Form | None = None,
+) -> Report:
+    """Return the table of sites whose reports are files of their own.
+
+    Parameters
+    ----------
+    sites, files
+        The sites, and what their files are called.
+    refused
+        Names and reasons of those without an answer.
+    form
+        What the preparer says.
+    """
+    form = form or Form()
+    sections = (_cover(sites, refused, form, files), _signed(form, 2))
+    return Report(title=f"{_TITLE}: {_count(sites)}", foot=_foot(sites), sections=sections)
+
+
+def _count(sites: Sequence[Reported]) -> str:
+    return f"{len(sites):,} site{'s' * (len(sites) != 1)}"
+
+
+def _foot(sites: Sequence[Reported]) -> str:
+    days = sorted({site.found.as_of for site in sites})
+    as_of = f" as of {days[0]}" if len(days) == 1 else ""
+    return f"{_TITLE}{as_of}. Not a determination by the Authority."
+
+
+def _cover(
+    sites: Sequence[Reported], refused: Sequence[tuple[str, str]], form: Form, files: Sequence[str] = ()
+) -> Section:
+    firsts = [site.found for site in sites]
+    days = sorted({str(d.as_of) for d in firsts})
+    books = sorted({f"{d.rulebook.title}, {d.rulebook.version}" for d in firsts})
+    tiers: dict[str, int] = {}
+    for found in firsts:
+        tiers[_amount(found)] = tiers.get(_amount(found), 0) + 1
+    rows = [
+        ("As of", ", ".join(days)),
+        ("Rules", "; ".join(books)),
+        ("Prepared by", form.preparer),
+        ("Date", form.date),
+        ("Base amount", "; ".join(f"{words}: {count:,}" for words, count in sorted(tiers.items(), reverse=True))),
+        ("Without answer", f"{len(refused):,}, listed below" if refused else ""),
+    ]
+    blocks: list[Block] = [Words(_NOT_OFFICIAL, "caution"), _pairs(rows)]
+    if sites:
+        blocks.append(
+            Grid(
+                "Sites, in the order in which they were given",
+                ("Site", "Place", "Incentive area", "Base amount", "Undetermined", "Next better line"),
+                (24, 20, 13, 12, 10, 21),
+                tuple(_cover_row(i + 1, site, files[i] if files else "") for i, site in enumerate(sites)),
+            )
+        )
+    if refused:
+        listed = tuple((Cell(cut_words(name, _LONG_NAME)), Cell(cut_words(why, 400))) for name, why in refused)
+        blocks.append(Grid("Sites without an answer", ("Site", "Why"), (30, 70), listed))
+    return Section("sites", "All sites", tuple(blocks))
+
+
+def _cover_row(number: int, site: Reported, file: str) -> tuple[Cell, ...]:
+    found, main = site.found, _main(site.found)
+    place = found.place.municipality
+    where = f"{place.name}, {place.county}" if place else found.place.words
+    open_count = sum(f.outcome == "undetermined" for f in found.findings if f.kind != "project")
+    return (
+        Cell(f"{number}. {cut_words(site.name, 60)}", (file,) if file else (), target="" if file else f"site-{number}"),
+        Cell(cut_words(where, _LONG_CELL)),
+        Cell("not asked") if main is None else Cell(outcome_words(main), tone=main.outcome),
+        Cell(_amount(found)),
+        Cell(f"{open_count} categor{'y' if open_count == 1 else 'ies'}"),
+        Cell(cut_words(_better_short(site), _LONG_CELL)),
+    )
+
+
+def _amount(found: Determination) -> str:
+    tier = found.tier
+    if tier is None:
+        return "not asked"
+    floor, ceiling = (f"${v:,}" if v is not None else "none" for v in (tier.floor, tier.ceiling))
+    return floor if floor == ceiling else f"{floor} to {ceiling}"
+
+
+def _better_short(site: Reported) -> str:
+    """Return the nearest way to a better line in a few words."""
+    if site.better is None:
+        return "not measured"
+    if not site.better.lines:
+        return "none is higher"
+    steps = [line.nearest for line in site.better.lines if line.nearest is not None]
+    near = min(steps, key=lambda step: step.distance_ft.high or 0.0, default=None)
+    return near.words if near is not None else "no single line is enough"
+
+
+# -- one site ------------------------------------------------------------------------------------------
+
+
+def _main(found: Determination) -> Finding | None:
+    """Return the finding that the others serve; None for a rulebook without amounts."""
+    areas = [f for f in found.findings if f.kind != "project"]
+    return areas[0] if areas and found.tier is not None else None
+
+
+def _pairs(rows: Sequence[tuple[str, str | None]]) -> Pairs:
+    return Pairs(tuple((plain(name), plain(value)) for name, value in rows if value))
+
+
+def _site(site: Reported, form: Form, mark: str, level: int) -> Iterator[Section]:
+    """Yield the sections about one site; those without anything to say are left out."""
+    found = site.found
+    yield Section(f"{mark}answer", "Answer", tuple(_answer(site, form, alone=level == 2)), level)  # noqa: PLR2004
+    if site.picture is not None:
+        yield Section(f"{mark}{MAP_ID}", "Map", (site.picture,), level)
+    elif site.no_picture:
+        yield Section(f"{mark}{MAP_ID}", "Map", (Words(plain(site.no_picture)),), level)
+    yield Section(f"{mark}site", "The site", (_pairs(_located(found)),), level)
+    yield Section(f"{mark}stated", "What was stated", (_stated(found),), level)
+    yield Section(f"{mark}findings", "Areas, one by one", tuple(_findings(found)), level)
+    projects = [f for f in found.findings if f.kind == "project"]
+    if projects:
+        yield Section(f"{mark}projects", "What depends on the project", (_projects(projects),), level)
+    if site.better is not None and site.better.lines:
+        yield Section(f"{mark}better", "How far the next better area is", tuple(_better(site.better)), level)
+    if found.stations:
+        yield Section(f"{mark}stations", "Nearest stations", (_stations(found),), level)
+    yield Section(f"{mark}unchecked", "What could not be checked", tuple(_unchecked(found)), level)
+    ways = deciding_words(found)
+    if ways:
+        entries = tuple(plain(words.replace("--fact ", "the fact ", 1)) for words in ways)
+        yield Section(f"{mark}open", "What could decide the undetermined", (Listed(entries),), level)
+    cautions = (*found.cautions, *((found.wording,) if found.wording else ()))
+    if cautions:
+        yield Section(f"{mark}cautions", "Cautions", (Listed(tuple(map(plain, cautions))),), level)
+
+
+def _answer(site: Reported, form: Form, *, alone: bool) -> Iterator[Block]:
+    found, main = site.found, _main(site.found)
+    if main is not None:
+        words = f"{main.label}: {outcome_words(main).upper()}{weak_words(main.status)}"
+        yield Words(plain(words), "answer", main.outcome)
+    others = [f for f in found.findings if f.kind != "project" and f is not main]
+    groups = {o: "; ".join(f.label for f in others if f.outcome == o) for o in ("yes", "undetermined")}
+    tier, place = found.tier, found.place.municipality
+    day = "the default day" if found.as_of == DEFAULT_AS_OF else "as stated"
+    yield _pairs(
+        [
+            ("Site", f"{typed_words(found)}: {neighbour_words(place) if place else found.place.words}"),
+            ("As of", f"{found.as_of} ({day})"),
+            ("Base amount", f"{tier.words} [{tier.citation}]{weak_words(tier.status)}" if tier else None),
+            ("Next better", site.better.words if site.better is not None else site.better_words),
+            ("In", groups["yes"] or "no further area"),
+            ("Undetermined", groups["undetermined"]),
+            ("Assumed", "; ".join((tier.assumptions if tier else ()) or found.assumptions)),
+            ("Incomplete", unusable_words(found.layers)),
+            ("Record", site.origin),
+            ("Determined on", str(found.determined_on) if found.determined_on else None),
+            *((("Prepared by", form.preparer), ("Date", form.date)) if alone else ()),
+        ]
+    )
+    if alone:
+        yield Words(_NOT_OFFICIAL, "caution")
+
+
+def _located(found: Determination) -> list[tuple[str, str | None]]:
+    names = {"Typed": "As typed", "Located by": "Located by", "Place": "As located"}
+    return [(names.get(name, name), value) for name, value in site_pairs(found) if name != "Facts stated"]
+
+
+def _stated(found: Determination) -> Block:
+    if not found.site.facts:
+        return Words("Nothing was stated beyond the place. What depends on facts that no map shows is undetermined.")
+    facts = load_facts()
+    rows = []
+    for name, value in found.site.facts.items():
+        known = facts.get(name)
+        below = (plain(known.question), plain(known.citation)) if known else ()
+        label = known.label if known else name
+        rows.append((Cell(plain(label), (name, *below)), Cell(cut_words(stated_words(value), _LONG_CELL))))
+    return Grid("Facts as the user stated them; none was verified", ("Fact", "Value"), (70, 30), tuple(rows))
+
+
+# -- findings ------------------------------------------------------------------------------------------
+
+
+def _findings(found: Determination) -> Iterator[Block]:
+    loaded = {layer.id: layer for layer in found.layers if layer.status == "loaded"}
+    for outcome, title in (("yes", "Yes"), ("undetermined", "Undetermined"), ("no", "No")):
+        group = [f for f in found.findings if f.kind != "project" and f.outcome == outcome]
+        if group:
+            rows = tuple(_finding_row(finding, loaded) for finding in group)
+            yield Grid(f"{title}: {len(group)}", ("Area and citation", "Answer", "Reason and measures"), _WIDTHS, rows)
+
+
+_WIDTHS = (31, 19, 50)
+
+
+def _finding_row(finding: Finding, loaded: dict[str, LayerRecord]) -> tuple[Cell, ...]:
+    margin = margin_words(finding)
+    answer = [margin] if margin else []
+    answer += [weak_words(finding.status).strip(" ()")] if weak_words(finding.status) else []
+    answer += ["by assumption"] if finding.assumed else []
+    below = list(_measures(finding))
+    sources = source_words(finding, loaded)
+    below += [f"Layers: {'; '.join(sources)}"] if sources else []
+    below += [_sentence(words) for words in finding.assumptions if words not in finding.why]
+    others = "; ".join(f"{o} under {reading}" for reading, o in (finding.under_other_readings or {}).items())
+    below += [f"Under another reading: {others}"] if others else []
+    return (
+        Cell(plain(finding.label), (plain(finding.citation),)),
+        Cell(outcome_words(finding), tuple(map(plain, answer)), tone=finding.outcome),
+        Cell(_sentence(plain(finding.why)), tuple(map(plain, below))),
+    )
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _measures(finding: Finding) -> Iterator[str]:
+    """Yield the distances and shares of a finding with their errors, each once."""
+    seen: set[str] = set()
+    for evidence in finding.evidence:
+        words = _measure(evidence)
+        # A reason that tells a distance tells its bounds and its radius.
+        told = evidence.distance_ft is not None and evidence.words in finding.why
+        if words and not told and words not in seen:
+            seen.add(words)
+            yield words
+
+
+def _measure(evidence: Evidence) -> str:
+    name = evidence.feature_name or evidence.label
+    away, share = evidence.distance_ft, evidence.share
+    if away is not None and (away.value is not None or away.low is not None or away.high is not None):
+        words = f"{name}: {_between(away.low, away.value, away.high, feet)}"
+        words += f"; radius {feet(evidence.radius_ft)}" if evidence.radius_ft is not None else ""
+    elif share is not None and share.value is not None and 0 < share.value < 1:
+        words = f"{name}: {_between(share.low, share.value, share.high, percent)} of the site's area"
+    else:
+        return ""
+    if evidence.margin_ft is not None:
+        words += f"; margin {'+' if evidence.margin_ft >= 0 else '-'}{feet(abs(evidence.margin_ft))}"
+    return words
+
+
+def _between(low: float | None, value: float | None, high: float | None, words: object) -> str:
+    """Return a figure with its least and its greatest value."""
+    say = words if callable(words) else str
+    least, most = (say(bound) if bound is not None else "not known" for bound in (low, high))
+    if value is None:
+        return f"between {least} and {most}"
+    return say(value) if least == most == say(value) else f"{say(value)} (at least {least}, at most {most})"
+
+
+def _projects(projects: Sequence[Finding]) -> Grid:
+    rows = tuple(
+        (
+            Cell(plain(finding.label), (plain(finding.citation),)),
+            Cell(outcome_words(finding), tone=finding.outcome),
+            Cell(_sentence(plain(project_words(finding)))),
+        )
+        for finding in projects
+    )
+    return Grid("Findings about a project", ("Finding and citation", "Answer", "Reason"), _WIDTHS, rows)
+
+
+# -- what was measured, and what was not ---------------------------------------------------------------
+
+
+def _better(better: NextBetter) -> Iterator[Block]:
+    yield Words("Each distance is measured; the site was moved there and asked again, everything else as it is.")
+    rows = []
+    for line in better.lines:
+        open_here = "; ".join(missing.words for missing in line.here[:3])
+        below = [f"Here it could be decided if you {open_here}"] if open_here else []
+        below += [f"Layers not loaded, and so not measured: {', '.join(line.not_measured)}"] * bool(line.not_measured)
+        head = Cell(f"${line.dollars:,}" if line.dollars is not None else plain(line.label), (plain(line.label),))
+        if not line.steps:
+            rows.append((head, Cell("no single line that could be measured is enough", tuple(map(plain, below)))))
+        for step in line.steps:
+            cited = plain(f"{step.citation}; {step.layer}")
+            rows.append((head, Cell(_sentence(plain(step.words)), (cited, *map(plain, below)))))
+            below = []
+    yield Grid("Better lines of the base amount", ("Line", "Nearest ways"), (28, 72), tuple(rows))
+
+
+def _stations(found: Determination) -> Grid:
+    def said(value: float | None) -> Cell:
+        return Cell("not known" if value is None else feet(value))
+
+    rows = tuple(
+        (
+            Cell(plain(station.name) + weak_words(station.status)),
+            Cell(plain(f"{station.operator} {station.mode.replace('_', ' ')}")),
+            said(station.distance_ft.value),
+            said(station.distance_ft.low),
+            said(station.distance_ft.high),
+            said(station.uncertainty_ft),
+        )
+        for station in found.stations
+    )
+    columns = ("Station", "Operator, mode", "Distance", "At least", "At most", "Error")
+    return Grid("Distances on the ellipsoid", columns, (28, 26, 12, 12, 12, 10), rows)
+
+
+def _unchecked(found: Determination) -> Iterator[Block]:
+    unusable = [layer for layer in found.layers if layer.status == "unusable"]
+    if unusable:
+        rows = tuple((Cell(plain(x.title), (x.id,)), Cell(cut_words(x.problem or "", 400))) for x in unusable)
+        yield Grid("Layers that could not be used", ("Layer", "Why"), (35, 65), rows)
+    if found.not_checked:
+        labels = {f.id: f.label for f in found.findings}
+        listed = tuple(
+            (
+                Cell(plain(missing.title), (missing.layer,)),
+                Cell(plain("; ".join(labels.get(name, name) for name in missing.findings))),
+                Cell(plain(missing.command), (plain(missing.how_to_load),), code=True),
+            )
+            for missing in found.not_checked
+        )
+        columns = ("Layer that is not loaded", "Findings that wait for it", "How to load it")
+        yield Grid("What was not looked at is undetermined, never no", columns, (24, 28, 48), listed)
+    if not unusable and not found.not_checked:
+        yield Words("Every layer that a finding waits for was loaded.")
+
+
+# -- what is the same for sites of one run -------------------------------------------------------------
+
+
+def _common(found: Determination, mark: str, level: int) -> list[Section]:
+    """Return the sections that are about layers, rules and readings."""
+    return [
+        Section(f"{mark}readings", "Readings chosen", tuple(_readings(found)), level),
+        Section(f"{mark}layers", "Layers, with dates and checksums", tuple(_layers(found)), level),
+        Section(f"{mark}rules", "Rules and software", (_rules(found),), level),
+        Section(f"{mark}review", "What this is, and how to have it reviewed", tuple(_review(found)), level),
+    ]
+
+
+def _readings(found: Determination) -> Iterator[Block]:
+    known = load_readings()
+    yield Words("Where the text of the law is open, one way to read it was taken. The defaults are no official answer.")
+    rows = []
+    for name, option in found.readings.items():
+        reading = known.get(name)
+        chosen = "as chosen" if reading is None or option != reading.default else "the default"
+        title, words = (reading.title, reading.options.get(option, option)) if reading else (name, option)
+        rows.append((Cell(f"{name}: {plain(title)}"), Cell(plain(words), (f"{option} ({chosen})",))))
+    yield Grid("Open questions and the ways taken", ("Question", "Read as"), (35, 65), tuple(rows))
+
+
+def _layers(found: Determination) -> Iterator[Block]:
+    used = [layer for layer in found.layers if layer.status == "loaded"]
+    rows = tuple(
+        (
+            Cell(
+                plain(layer.title),
+                (
+                    layer.id,
+                    *((cut_words(f"{layer.stored}: {layer.origin or ''}", _LONG_CELL),) if layer.stored else ()),
+                ),
+            ),
+            Cell(str(layer.edition) if layer.edition else "as shipped, no date of its own"),
+            Cell(layer.sha256 or "none", code=True),
+        )
+        for layer in used
+    )
+    if rows:
+        yield Grid("Layers that were used", ("Layer", "Edition", "SHA-256 of its content"), (34, 18, 48), rows)
+    waiting = {missing.layer for missing in found.not_checked}
+    idle = [x.title for x in found.layers if x.status == "missing" and x.id not in waiting]
+    if idle:
+        yield Words(plain(f"Not loaded, and no finding waits for them here: {'; '.join(idle)}."), "small")
+
+
+def _rules(found: Determination) -> Pairs:
+    book = found.rulebook
+    return _pairs(
+        [
+            ("Rulebook", f"{book.title} ({book.id}), version {book.version}"),
+            ("Citation", book.citation),
+            ("SHA-256", book.sha256),
+            ("Software", found.software),
+        ]
+    )
+
+
+def _review(found: Determination) -> Iterator[Block]:
+    yield Words(_NOT_OFFICIAL, "caution")
+    yield Words(plain(found.disclaimer))
+    yield Listed(tuple(_REVIEW.strip().splitlines()), numbered=True)
+
+
+def _signed(form: Form, level: int) -> Section:
+    rows = (
+        ("Prepared by", plain(form.preparer)),
+        ("Date", plain(form.date)),
+        ("Reviewed by", ""),
+        ("Date of review", ""),
+        ("Whom to ask", plain(form.contact)),
+    )
+    return Section("signed", "Preparer and review", (Fields(rows),), level)
