@@ -32,7 +32,7 @@ _POINTS = (shapely.GeometryType.POINT, shapely.GeometryType.MULTIPOINT)
 _CLASS = "class"
 _NO_ANSWER = "no_answer"
 _NO_AMOUNT = "no_amount"
-_SAME = ("rulebook", "atlas", "as_of")
+_KEPT_NAMES = frozenset({"about", "dictionary", "layer_styles"})
 
 
 @dataclass(frozen=True)
@@ -166,9 +166,9 @@ def area_tables(engine: Engine, areas: Sequence[Area]) -> list[ExportTable]:
         geometries[:] = [piece.geometry for piece in area.pieces]
         values = {field.name: list(column) for field, column in zip(fields, columns, strict=True)}
         about = f"{area.summary} {area.citation}"
-        found.append(
-            ExportTable(area.id, area.label, about, fields, values, geometries, area_look(area.id), "municipal")
-        )
+        # Files have tables of these names beside the areas.
+        name = f"{area.id}_area" if area.id in _KEPT_NAMES else area.id
+        found.append(ExportTable(name, area.label, about, fields, values, geometries, area_look(area.id), "municipal"))
     return found
 
 

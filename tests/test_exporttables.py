@@ -12,9 +12,9 @@ from few_world import few
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grownj_geo.areapieces import CLASSES
+from grownj_geo.areapieces import CLASSES, Area
 from grownj_geo.determine import Engine
-from grownj_geo.exporttables import about_export, short_names, site_tables
+from grownj_geo.exporttables import about_export, area_tables, short_names, site_tables
 from grownj_geo.rulebook import load_rulebook
 
 
@@ -43,12 +43,14 @@ def test_an_area_says_of_each_piece_by_which_clause() -> None:
 
 
 def test_an_area_that_holds_nowhere_is_an_empty_table() -> None:
-    from grownj_geo.areapieces import Area  # noqa: PLC0415
-    from grownj_geo.exporttables import area_tables  # noqa: PLC0415
-
     (table,) = area_tables(few(), [Area("aviation_district", "Aviation district", "none", "none", ())])
     assert len(table) == 0
     assert all(values == [] for values in table.values.values())
+
+
+def test_an_area_of_a_name_that_files_keep_for_themselves_has_another_there() -> None:
+    tables = area_tables(few(), [Area(name, "A", "none", "none", ()) for name in ("about", "dictionary", "above")])
+    assert [table.name for table in tables] == ["about_area", "dictionary_area", "above"]
 
 
 def test_points_and_polygons_are_tables_of_their_own_and_nothing_is_lost() -> None:
