@@ -364,7 +364,8 @@ def _revitalization(credit: RevitalizationCredit, book: AnswerBook) -> None:
     found = book.due("most", min(amounts) if most is not None else None, rule, if_met=book.eligible)
     book.amount("credit", Decimal(0), found.high, rule)
     if credit.certified_so_far is not None and found.high is not None:
-        within = credit.certified_so_far + found.high <= book.number("revitalization_fiscal_year")
+        room = book.number("revitalization_fiscal_year") - credit.certified_so_far
+        within: Tri = True if found.high <= room else False if found.low > room else None
         book.told(
             "within_fiscal_year",
             "All credits of the fiscal year stay within the limit",

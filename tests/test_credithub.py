@@ -1,0 +1,112 @@
+"""The hub credit over the years, and what is open in it and in the other credits of the bill."""
+
+from __future__ import annotations
+
+import copy
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from credit_case_files import CreditCase, credit_cases
+from hypothesis import given
+from hypothesis import strategies as st
+
+from grownj_geo.creditbill import estimate_bill
+from grownj_geo.creditbillinput import BILL_CREDITS
+from grownj_geo.credithub import HubProject, estimate_hub, hub_carried, hub_parts, hub_represented
+from grownj_geo.creditprogram import estimate_program
+
+if TYPE_CHECKING:
+    from grownj_geo.creditanswer import CreditAnswer
+
+MONEY = st.decimals(0, 10**9, places=2)
+
+
+@given(MONEY, st.integers(1, 20))
+def test_parts_are_equal_to_a_cent_and_sum_exactly(credit: Decimal, periods: int) -> None:
+    parts = hub_parts(credit, periods)
+    assert len(parts) == periods
+    assert sum(parts) == credit
+    assert max(parts) - min(parts) <= Decimal("0.01")
+
+
+@given(st.lists(MONEY, max_size=10), st.lists(MONEY, max_size=40), st.integers(0, 20))
+def test_what_is_used_and_expires_is_never_more_than_there_was(
+    parts: list[Decimal], taxes: list[Decimal], carry: int
+) -> None:
+    used, expired = hub_carried(parts, taxes, carry=carry)
+    assert sum(used) + expired <= sum(parts)
+    assert all(taken <= tax for taken, tax in zip(used, taxes, strict=True))
+    if len(taxes) > len(parts) + carry:
+        assert sum(used) + expired == sum(parts)
+
+
+@pytest.mark.parametrize(("period", "used"), [(19, 70), (20, 70), (21, 0)])
+def test_what_is_unused_can_be_used_in_the_twentieth_period_and_not_in_the_next(period: int, used: int) -> None:
+    taxes = [Decimal(0)] * 30
+    taxes[period] = Decimal(70)
+    assert hub_carried([Decimal(100)], taxes, carry=20)[0][period] == used
+
+
+@given(MONEY, MONEY, st.integers(0, 100))
+def test_what_a_tenant_fills_up_is_not_counted_twice(owner: Decimal, tenant: Decimal, leased: int) -> None:
+    least = Decimal(50_000_000)
+    filled, represented = hub_represented(owner, tenant, leased=Decimal(leased), total=Decimal(100), least=least)
+    assert filled <= owner + tenant
+    assert filled == owner or filled <= least
+    assert represented <= owner + tenant
+
+
+# -- open things ----------------------------------------------------------------------------------------
+
+
+def answer(raw: dict[str, Any]) -> CreditAnswer:
+    if raw.get("program", "urban-transit-hub") == "urban-transit-hub":
+        return estimate_hub(HubProject.model_validate(raw))
+    return estimate_bill(BILL_CREDITS[raw["program"]].model_validate(raw))
+
+
+def openings(raw: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return the places of what can be left open: facts and areas."""
+    found = [(name,) for name, value in raw.items() if isinstance(value, bool) and name not in _PLAIN]
+    found += [("areas", "areas", name) for name in raw.get("areas", {}).get("areas", {})]
+    for number, group in enumerate(raw.get("employees", [])):
+        found += [("employees", str(number), name) for name, value in group.items() if isinstance(value, bool)]
+    return found
+
+
+_PLAIN = {"moved_within_municipality", "by_transfer"}
+
+
+def put(raw: dict[str, Any], place: tuple[str, ...], value: Any) -> dict[str, Any]:
+    changed = copy.deepcopy(raw)
+    here: Any = changed
+    for step in place[:-1]:
+        here = here[int(step)] if isinstance(here, list) else here[step]
+    here[place[-1]] = value
+    return changed
+
+
+@pytest.mark.parametrize("case", [*credit_cases("urban-transit-hub"), *credit_cases("a1178")], ids=str)
+def test_an_open_fact_or_area_gives_what_covers_both_ways(case: CreditCase) -> None:
+    for place in openings(case.raw):
+        area = place[0] == "areas"
+        whole = answer(put(case.raw, place, "undetermined" if area else None))
+        for value in (True, False):
+            one = answer(put(case.raw, place, ("yes" if value else "no") if area else value))
+            assert whole.eligible in {one.eligible, "undetermined"}, place
+            for name, test in whole.tests.items():
+                # Some tests are asked only where something is so.
+                if name in one.tests:
+                    assert test.outcome in {one.tests[name].outcome, "undetermined"}, (place, name)
+            for name, amount in whole.amounts.items():
+                if name in one.amounts:
+                    assert amount.low <= one.amounts[name].low, (place, name)
+                    high = one.amounts[name].high
+                    assert amount.high is None or (high is not None and high <= amount.high), (place, name)
+
+
+@pytest.mark.parametrize("case", [*credit_cases("urban-transit-hub"), *credit_cases("a1178")], ids=str)
+def test_a_file_of_it_gives_the_same(case: CreditCase) -> None:
+    raw = {"program": "urban-transit-hub", **case.raw}
+    assert estimate_program(raw) == answer(case.raw)
