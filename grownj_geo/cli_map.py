@@ -45,6 +45,8 @@ _SITES = "A table as batch takes it, or places as check takes them, one word eac
 _KINDS = (".html", ".png", ".svg", ".pdf")
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?,?")
 _MOST_TOLD = 10
+_MANY_BYTES = range(10_000, 1_000_000)
+"""Of a table that probably has many sites, and yet so few that each has a panel of its own."""
 
 Column = Annotated[Text, option(metavar="NAME", words="Column, where its name is not a usual one.")]
 Picture = Annotated[Path | None, option(metavar="FILE", words="A picture too.")]
@@ -186,6 +188,12 @@ def _drawn(  # noqa: PLR0917 - what was typed, in order
     """Return sites and areas; the areas are drawn while other processes answer for the sites."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only where it is used
 
+    from grownj_geo.mapanswer import Helpers  # noqa: PLC0415 - same
+
+    helpers = Helpers(asked)
+    if table is not None and table.is_file() and table.stat().st_size in _MANY_BYTES:
+        # They get ready while the rest is imported and the table is read.
+        helpers.begin()
     from grownj_geo.determine import Directory  # noqa: PLC0415 - same
     from grownj_geo.locate import locate  # noqa: PLC0415 - same
     from grownj_geo.mapareas import draw_areas  # noqa: PLC0415 - same
@@ -193,11 +201,13 @@ def _drawn(  # noqa: PLR0917 - what was typed, in order
 
     directory = Directory(engine.atlas)
     # An engine of its own: what one thread prepares, no other may touch.
-    with ThreadPoolExecutor(1) as beside:
+    with helpers, ThreadPoolExecutor(1) as beside:
         drawing = beside.submit(lambda: draw_areas(asked.engine()))
         found: MapSites | None = None
         if table is not None:
-            found = sites_of_table(asked, engine, table, options=options, directory=directory, name=name)
+            found = sites_of_table(
+                asked, engine, table, options=options, directory=directory, name=name, helpers=helpers
+            )
         elif typed:
             places = [
                 locate(word, directory=directory, crs=options.crs, uncertainty_ft=options.uncertainty_ft)

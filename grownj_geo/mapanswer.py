@@ -8,7 +8,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Self
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 __all__ = [
     "Asked",
     "Found",
+    "Helpers",
     "Line",
     "Panel",
     "SiteAnswer",
     "county_words",
     "decisive_lines",
     "panel_of",
-    "site_answers",
 ]
 
 _WORTH_PROCESSES = 150
@@ -309,30 +309,60 @@ def _answer(engine: Engine, site: Site) -> SiteAnswer:
     return SiteAnswer(panel_of(record, decisive_lines(engine, site, record)), floor, ceiling, "")
 
 
-def site_answers(asked: Asked, engine: Engine, sites: Sequence[Site]) -> list[SiteAnswer]:
-    """Return the answers for some sites, by several processes where that is sooner.
+class Helpers:
+    """Other processes that answer for sites, begun when they are worth it or, by whoever knows, before.
 
     Parameters
     ----------
-    asked, engine
-        The question, and its engine.
-    sites
-        The sites.
-
-    Raises
-    ------
-    LayerFault
-        ``worker_gone`` where a process ended by itself.
+    asked
+        The question.
     """
-    processes = min(os.cpu_count() or 1, _MOST_PROCESSES)
-    if len(sites) < _WORTH_PROCESSES or processes == 1:
-        return [_answer(engine, site) for site in sites]
-    size = max(len(sites) // (processes * 4), 1)
-    parts = [list(sites[i : i + size]) for i in range(0, len(sites), size)]
-    try:
-        with ProcessPoolExecutor(
-            processes, mp_context=get_context("spawn"), initializer=_begin, initargs=(asked,)
-        ) as pool:
-            return [answer for part in pool.map(_work, parts) for answer in part]
-    except BrokenProcessPool as error:
-        raise LayerFault("worker_gone", "A process that answered for sites ended by itself; run it again.") from error
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._count = min(os.cpu_count() or 1, _MOST_PROCESSES)
+        self._pool: ProcessPoolExecutor | None = None
+
+    def __enter__(self) -> Self:
+        """Begin nothing yet."""
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def begin(self) -> None:
+        """Let the processes get ready, which takes them a while: to be called where many sites are to come."""
+        if self._pool is None and self._count > 1:
+            # Spawned, not forked: the same on every platform, and no lock of a library is copied half-way.
+            context = get_context("spawn")
+            self._pool = ProcessPoolExecutor(self._count, context, initializer=_begin, initargs=(self._asked,))
+            self._pool.submit(_work, [])
+
+    def answers(self, engine: Engine, sites: Sequence[Site]) -> list[SiteAnswer]:
+        """Return the answers for some sites: by this process where there are few.
+
+        Parameters
+        ----------
+        engine
+            The question's engine.
+        sites
+            The sites.
+
+        Raises
+        ------
+        LayerFault
+            ``worker_gone`` where a process ended by itself.
+        """
+        if len(sites) >= _WORTH_PROCESSES:
+            self.begin()
+        if len(sites) < _WORTH_PROCESSES or self._pool is None:
+            return [_answer(engine, site) for site in sites]
+        size = max(len(sites) // (self._count * 8), 1)
+        parts = [list(sites[i : i + size]) for i in range(0, len(sites), size)]
+        try:
+            return [answer for part in self._pool.map(_work, parts) for answer in part]
+        except BrokenProcessPool as error:
+            message = "A process that answered for sites ended by itself; run it again."
+            raise LayerFault("worker_gone", message) from error

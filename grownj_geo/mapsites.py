@@ -11,7 +11,7 @@ import shapely
 from grownj_geo.answers import MARGIN_LIMIT_FT
 from grownj_geo.batchwork import answer_block
 from grownj_geo.features import LayerFault
-from grownj_geo.mapanswer import Found, SiteAnswer, county_words, site_answers
+from grownj_geo.mapanswer import Found, Helpers, SiteAnswer, county_words
 from grownj_geo.maptable import open_sites
 from grownj_geo.place import PlacementKind
 from grownj_geo.units import to_lonlat
@@ -117,7 +117,8 @@ def sites_of_places(asked: Asked, engine: Engine, sites: Sequence[Site]) -> MapS
         The sites.
     """
     names = [site.typed for site in sites]
-    return _whole(names, sites, site_answers(asked, engine, sites), ())
+    with Helpers(asked) as helpers:
+        return _whole(names, sites, helpers.answers(engine, sites), ())
 
 
 def _shown(name: str) -> str:
@@ -165,6 +166,7 @@ def sites_of_table(
     directory: MunicipalDirectory,
     name: str | None = None,
     most_whole: int = MOST_WHOLE,
+    helpers: Helpers | None = None,
 ) -> MapSites:
     """Return the sites of a table: with every reason of each, or with what they share where they are many.
 
@@ -182,6 +184,8 @@ def sites_of_table(
         Column of names; found by its usual name unless given.
     most_whole
         Sites up to which each has a panel of its own.
+    helpers
+        Processes that were begun before, where they were; they are ended.
 
     Raises
     ------
@@ -210,10 +214,11 @@ def sites_of_table(
                 sites.append(site)
                 called.append(names[start + i])
                 rows.append(block.rows[i])
-    answers = [
-        answer if answer.panel is not None else answer._replace(problem=f"Row {row}: {answer.problem}")
-        for answer, row in zip(site_answers(asked, engine, sites), rows, strict=True)
-    ]
+    with helpers or Helpers(asked) as several:
+        answers = [
+            answer if answer.panel is not None else answer._replace(problem=f"Row {row}: {answer.problem}")
+            for answer, row in zip(several.answers(engine, sites), rows, strict=True)
+        ]
     return replace(_whole(called, sites, answers, refused), told=tuple(dict.fromkeys(told)))
 
 
