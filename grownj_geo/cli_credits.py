@@ -119,12 +119,13 @@ def project(
         described = project_of(
             {k: v for k, v in raw.items() if k != "program"} if isinstance(raw, dict) else raw, name=str(file)
         )
-        place = _areas(described, areas, site or (), as_of)
+        chosen, of_areas = _readings(reading or ())
+        place = _areas(described, areas, site or (), as_of, of_areas)
         found = estimate(
             described,
             place,
             trust=trust,
-            readings=_readings(reading or ()),
+            readings=chosen,
             strict=strict,
         )
     if xlsx is not None:
@@ -213,7 +214,7 @@ def areas(
     question = Question(
         typed=typed,
         day=day_of(as_of, "--as-of"),
-        chosen=_readings(reading or ()),
+        chosen=_readings(reading or ())[1],
         stated=(fact or (), facts_file),
         place={"pin": pin, "municipality": municipality, "crs": None, "uncertainty_ft": 0.0},
     )
@@ -253,7 +254,9 @@ def batch(
 
     trust = _trust(confirmed_only=confirmed_only, take_unverified=take_unverified)
     with refusals():
-        found = run_credit_batch(source, output, CreditQuestion(trust, _readings(reading or ()), strict))
+        chosen, of_areas = _readings(reading or ())
+        _only_credit_readings(of_areas, "the areas are those of the table")
+        found = run_credit_batch(source, output, CreditQuestion(trust, chosen, strict))
     if json:
         print_json(vars(found) | {"award_low": str(found.award_low), "award_high": str(found.award_high)})
     else:
@@ -311,22 +314,30 @@ def _trust(*, confirmed_only: bool, take_unverified: bool) -> Trust:
     return "confirmed" if confirmed_only else "stated" if take_unverified else "known"
 
 
-def _readings(chosen: Sequence[str]) -> dict[str, str]:
+def _readings(chosen: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the readings of the credit rules, and those of the areas."""
     from grownj_geo.cli_site import readings_of  # noqa: PLC0415 - only where it is used
+    from grownj_geo.creditparams import credit_readings  # noqa: PLC0415 - same
 
-    return readings_of(chosen, strict=False)
+    every = readings_of(chosen, strict=False)
+    own = {name: option for name, option in every.items() if name in credit_readings()}
+    return own, {name: option for name, option in every.items() if name not in own}
 
 
-def _areas(described: Project, file: Path | None, sites: Sequence[str], as_of: str | None) -> Areas | None:
+def _areas(
+    described: Project, file: Path | None, sites: Sequence[str], as_of: str | None, readings: dict[str, str]
+) -> Areas | None:
     """Return the areas of the buildings: of a file, or found where they are; None for those that the project states."""
     day = day_of(as_of, "--as-of")
     if file is not None:
+        _only_credit_readings(readings, "the areas are those of --areas")
         if sites:
             fail("--areas and --site both say where the buildings are; leave out either.")
         return _areas_of_file(file)
     named = dict(_site(each, described) for each in sites)
     located = any(building.site or building.pin or building.municipality for building in described.buildings)
     if not named and not located:
+        _only_credit_readings(readings, "nothing asks where the project is")
         if all(building.areas is None for building in described.buildings):
             say("Nothing says where the project is: every area is open. Give --site, --areas, or areas in the file.")
         return None
@@ -334,7 +345,16 @@ def _areas(described: Project, file: Path | None, sites: Sequence[str], as_of: s
     from grownj_geo.creditsites import areas_of_project  # noqa: PLC0415 - same
 
     atlas = atlas_of(day or described.approval_date or described.application_date or DEFAULT_DAY)
-    return areas_of_project(described, atlas, sites=named)
+    return areas_of_project(described, atlas, sites=named, readings=readings)
+
+
+def _only_credit_readings(readings: dict[str, str], why: str) -> None:
+    """Refuse a reading of the areas where no area is found, and one that there is not."""
+    if readings:
+        from grownj_geo.readings import resolve_readings  # noqa: PLC0415 - only where it is used
+
+        resolve_readings(readings)
+        fail(f"--reading {', '.join(readings)} is about areas, and {why}. Leave it out, or give --site.")
 
 
 def _site(statement: str, described: Project) -> tuple[str, str]:

@@ -202,9 +202,11 @@ def _fill(  # noqa: PLR0917 - all that was found of the rows
         ("required", minimums.capital_required),
     ):
         columns[f"credit_{name}_low"] = low = [_text(value) for value in amounts.low]
-        columns[f"credit_{name}_high"] = (
-            low if amounts.high is amounts.low else [_text(value) for value in amounts.high]
-        )
+        pairs = zip(amounts.low, amounts.high, low, strict=True)
+        columns[f"credit_{name}_high"] = [text if high == least else _text(high) for least, high, text in pairs]
+    if len(rows) == len(found["credit_problem"]):
+        found.update({name: list(values) for name, values in columns.items()})
+        return
     for name, values in columns.items():
         into = found[name]
         for row, value in zip(rows.tolist(), values, strict=True):
@@ -252,13 +254,12 @@ def _weak(sheet: Sheet, award: Award, figures: Figures) -> list[str | None]:
 
 def _named(flags: NDArray[np.bool_], names: Sequence[str]) -> list[str | None]:
     """Return the names of the flags of each row; rows that are alike are put into words once."""
-    known: dict[bytes, str | None] = {}
-    found = []
-    for key, row in zip(map(bytes, np.packbits(flags, axis=1)), flags, strict=True):
-        if key not in known:
-            known[key] = "; ".join(name for name, flag in zip(names, row, strict=True) if flag) or None
-        found.append(known[key])
-    return found
+    alike, which = np.unique(np.packbits(flags, axis=1), axis=0, return_inverse=True)
+    words = [
+        "; ".join(name for name, flag in zip(names, row, strict=True) if flag) or None
+        for row in np.unpackbits(alike, axis=1, count=len(names))
+    ]
+    return list(map(words.__getitem__, which.ravel().tolist()))
 
 
 def _tally(summary: CreditSummary, found: Mapping[str, Sequence[str | None]]) -> None:

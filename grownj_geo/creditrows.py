@@ -98,13 +98,26 @@ class CreditRows:
         values = self._column(name)
         if not len(values):
             return [None] * self.n
+        return list(map(self._known(name, convert, expected).__getitem__, values))
+
+    def _known(self, name: str, convert: Callable[[str], Any], expected: str) -> dict[Any, Any]:
+        """Return what each value of a column is read as; tell the rows that have one that cannot be."""
+        values = self._column(name)
         known = {value: _read(value, convert) for value in set(values)}
         if _BAD in known.values():
             for row, value in enumerate(values):
                 if known[value] is _BAD:
                     self._told(row, f"{name} is {cell_text(value)!r}; expected {expected}")
             known = {value: None if result is _BAD else result for value, result in known.items()}
-        return [known[value] for value in values]
+        return known
+
+    def _numbers_of(self, name: str, convert: Callable[[str], int], expected: str, kind: type[Any]) -> NDArray[Any]:
+        """Return a column as an array; 0 where nothing is said."""
+        values = self._column(name)
+        if not len(values):
+            return np.zeros(self.n, dtype=kind)
+        known = {value: result or 0 for value, result in self._known(name, convert, expected).items()}
+        return np.fromiter(map(known.__getitem__, values), dtype=kind, count=self.n)
 
     def _number(self, name: str) -> list[Any]:
         expected = "a whole number of at least 0" if name in _WHOLE else "a number of at least 0, without $ or words"
@@ -115,8 +128,7 @@ class CreditRows:
         return self._each(name, lambda text: known[text.lower()], f"one of {', '.join(words)}")
 
     def _test(self, name: str) -> NDArray[np.int8]:
-        values = self._each(name, lambda text: _YES_NO[text.lower()], "yes, no or undetermined")
-        return np.array([0 if value is None else value for value in values], dtype=np.int8)
+        return self._numbers_of(name, lambda text: _YES_NO[text.lower()], "yes, no or undetermined", np.int8)
 
     def _day(self, name: str) -> NDArray[np.int64]:
         book = load_credit_book()
@@ -127,8 +139,8 @@ class CreditRows:
                 raise ValueError(text)
             return found.toordinal()
 
-        values = self._each(name, day, f"a day as YYYY-MM-DD from {book.first_day} to {book.last_day}")
-        return np.array([value or 0 for value in values], dtype=np.int64)
+        expected = f"a day as YYYY-MM-DD from {book.first_day} to {book.last_day}"
+        return self._numbers_of(name, day, expected, np.int64)
 
     def _bound(self, name: str) -> list[Any]:
         return self._each(name, _whole, "dollars")

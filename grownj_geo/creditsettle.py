@@ -17,6 +17,8 @@ from grownj_geo.creditsheet import STATED_FACTS, with_outcomes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from numpy.typing import NDArray
+
     from grownj_geo.areas import Areas
     from grownj_geo.creditparams import Figures
     from grownj_geo.creditproject import Project
@@ -24,6 +26,9 @@ if TYPE_CHECKING:
     from grownj_geo.creditsheet import Sheet
 
 __all__ = ["ASSUMED", "Settles", "settling"]
+
+_MOST_BUILDINGS = 8
+"""With more buildings than this, an area is tried in all of them at once."""
 
 ASSUMED = (
     "final_point_of_sale_retail",
@@ -84,15 +89,15 @@ def settling(
         The project, the areas of its buildings, and the sheet of it alone.
     """
     names = [building.id for building in project.buildings]
-    places = [(name, row) for row in range(sheet.b) for name in area_names() if sheet.area(name)[row] == 0]
+    places = _open_places(sheet)
     facts = [name for name in STATED_FACTS if sheet.fact(name)[0] == 0 and (strict or name not in ASSUMED)]
     count = 1 + 2 * (len(places) + len(facts))
     copies = sheet.copies(count)
-    changed_areas = {}
-    for i, (name, row) in enumerate(places):
-        outcomes = np.full(count, 0, dtype=np.int8)
-        outcomes[1 + 2 * i : 3 + 2 * i] = (1, -1)
-        changed_areas[name, row] = outcomes
+    changed_areas: dict[tuple[str, int], NDArray[np.int8]] = {}
+    for i, (name, rows) in enumerate(places):
+        for row in rows:
+            outcomes = changed_areas.setdefault((name, row), np.zeros(count, dtype=np.int8))
+            outcomes[1 + 2 * i : 3 + 2 * i] = (1, -1)
     changed_facts = {}
     for i, name in enumerate(facts, len(places)):
         outcomes = np.full(count, 0, dtype=np.int8)
@@ -102,17 +107,17 @@ def settling(
     award = award_of(tried, minimums_of(tried, figures, readings), figures, strict=strict).award
     now = _at(award, 0)
     found: list[tuple[Decimal, Settles]] = []
-    for i, (name, row) in enumerate(places):
+    for i, (name, rows) in enumerate(places):
         yes, no = _at(award, 1 + 2 * i), _at(award, 2 + 2 * i)
         if yes != now or no != now:
             said = Settles(
                 kind="area",
                 name=name,
-                building=names[row] if len(names) > 1 else None,
-                words=area_names()[name].label,
+                building=names[rows[0]] if len(names) > 1 and len(rows) == 1 else None,
+                words=area_names()[name].label + ("" if len(rows) == 1 else " (wherever it is open)"),
                 if_yes=yes,
                 if_no=no,
-                needs=_needs(project, areas, row, name),
+                needs=_needs(project, areas, rows[0], name),
             )
             found.append((_narrowing(now, yes, no), said))
     for i, name in enumerate(facts, len(places)):
@@ -122,6 +127,17 @@ def settling(
             found.append((_narrowing(now, yes, no), Settles(kind="fact", name=name, words=words, if_yes=yes, if_no=no)))
     found.sort(key=lambda pair: -pair[0])
     return (*_unstated(project, now), *(said for _, said in found))
+
+
+def _open_places(sheet: Sheet) -> list[tuple[str, list[int]]]:
+    """Return what is open of the places: each area of each building, or of many buildings together."""
+    alone = [(name, [row]) for row in range(sheet.b) for name in area_names() if sheet.area(name)[row] == 0]
+    if sheet.b <= _MOST_BUILDINGS:
+        return alone
+    together: dict[str, list[int]] = {}
+    for name, rows in alone:
+        together.setdefault(name, []).extend(rows)
+    return list(together.items())
 
 
 def _at(award: Range, position: int) -> tuple[Decimal, Decimal | None]:

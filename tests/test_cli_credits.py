@@ -69,6 +69,13 @@ def test_a_site_gives_the_areas(file: Path) -> None:
     assert record["award"]["low"] == "600000.00"
 
 
+def test_readings_of_areas_and_of_credits_are_told_apart(file: Path) -> None:
+    words = ("--site", "39.9447,-75.1190", "--reading", "A11=strict", "--reading", "A13=none", "--json")
+    done = run(file, *words)
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["readings"]["A13"] == "none"
+
+
 def test_areas_come_from_a_file_that_the_command_made_or_somebody_wrote(file: Path, tmp_path: Path) -> None:
     made = run("areas", "39.9447,-75.1190")
     assert made.exit_code == 0, made.output
@@ -116,6 +123,7 @@ def test_every_problem_of_a_project_is_told_and_the_exit_code_says_so(file: Path
     [
         (["--reading", "A13=nearest"], "no option 'nearest'"),
         (["--reading", "A99=x"], "no reading 'A99'"),
+        (["--reading", "A11=strict"], "is about areas, and nothing asks where the project is"),
         (["--site", "40.73,-74.16", "--areas", "x.yaml"], "leave out either"),
         (["--areas", "none.yaml"], "could not be read"),
         (["--site", "91,-200"], "Building site:"),

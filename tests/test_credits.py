@@ -168,6 +168,21 @@ def test_what_would_settle_it_is_what_comes_when_it_is_settled(raw: dict[str, An
             assert said == (again.low, again.high)
 
 
+def test_of_many_buildings_an_area_is_tried_in_all_at_once() -> None:
+    raw = ordinary()
+    one = {
+        **raw["buildings"][0],
+        "areas": {"qualified_incentive_area": True, "distressed_municipality": "undetermined", "rest": "no"},
+    }
+    raw["buildings"] = [{**one, "id": f"B{number}", "proximity": "park"} for number in range(12)]
+    raw["jobs"] = [{"kind": "new", "count": 12, "building": "B0"}]
+    raw["capital"] = [{"what": "equipment", "amount": 12_000_000, "building": "B0"}]
+    found = estimate(project_of(raw))
+    (each,) = found.settles
+    assert each.words == "Distressed municipality (wherever it is open)"
+    assert (each.if_no, each.if_yes) == ((60_000, 60_000), (480_000, 480_000))
+
+
 def test_nothing_settles_what_is_settled() -> None:
     found = estimate(project_of(ordinary()), areas_by_hand({"qualified_incentive_area": True, "rest": "no"}))
     assert found.settles == ()
