@@ -14,13 +14,13 @@ import shapely
 
 from grownj_geo.answers import AnswerColumn, Coded, answer_columns, answers_many, atlas_mark, rulebook_mark
 from grownj_geo.atlas import load_atlas
+from grownj_geo.bulkmeasure import some
 from grownj_geo.cells import CellIndex, index_fingerprint
 from grownj_geo.cellstore import built_index
 from grownj_geo.determination import software
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.features import LayerFault
-from grownj_geo.observe import SiteTable
 from grownj_geo.place import OFFSHORE_LIMIT_FT
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.siterows import without_collecting
@@ -267,7 +267,7 @@ class AnsweredBlock(NamedTuple):
 
     def notes(self) -> list[str | None]:
         """Return what was assumed or changed while each row was read."""
-        return ["; ".join(words.rstrip(".") for words in told) or None for told in self.block.notes]
+        return ["; ".join(words.rstrip(".") for words in told) if told else None for told in self.block.notes]
 
     def tally(self) -> dict[str, Any]:
         """Return the counts, in values that JSON has."""
@@ -292,17 +292,11 @@ def answer_block(engine: Engine, block: RowBlock, *, index: CellIndex | None = N
     """
     block = _placed_as_said(engine, block)
     good = np.flatnonzero(block.good)
-    table = block.site_table()
-    by_pin = table.by_pin or ()
-    sites = SiteTable(
-        table.geometries[good],
-        table.uncertainty_ft[good],
-        table.placed[good],
-        tuple(table.mun_codes[i] for i in good),
-        tuple(by_pin[i] for i in good) if by_pin else None,
-    )
-    facts = {name: [values[i] for i in good] for name, values in block.facts.items()}
-    answers = answers_many(engine, sites, facts, index=index)
+    table, facts = block.site_table(), block.facts
+    if len(good) < len(block):
+        table = some(table, good)
+        facts = {name: [values[i] for i in good.tolist()] for name, values in facts.items()}
+    answers = answers_many(engine, table, facts, index=index)
     outside = answers.outside
     problems = list(block.problems)
     for position in good[outside].tolist():

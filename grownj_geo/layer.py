@@ -61,6 +61,7 @@ class Layer:
         init=False, default_factory=dict
     )
     _vertices: dict[int, int] = field(init=False, default_factory=dict)
+    _boundaries: dict[int, shapely.Geometry] = field(init=False, default_factory=dict)
     _meant: dict[str, dict[str, str]] = field(init=False, default_factory=dict)
     _values: dict[tuple[str, int], str] = field(init=False, default_factory=dict)
     _figures: dict[str, NDArray[np.float64]] = field(init=False, default_factory=dict)
@@ -83,6 +84,14 @@ class Layer:
             found = shapely.from_wkb(self.wkb[index])
             shapely.prepare(found)
             self.geometries[index] = found
+        return found
+
+    def boundary(self, index: int) -> shapely.Geometry:
+        """Return one polygon's boundary in EPSG:3424, ready to be measured against many times."""
+        found = self._boundaries.get(index)
+        if found is None:
+            found = self._boundaries[index] = shapely.boundary(self.geometry(index))
+            shapely.prepare(found)
         return found
 
     def vertices(self, index: int) -> int:
