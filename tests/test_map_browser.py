@@ -44,12 +44,15 @@ def page_of(folder: Path, names: list[str], *, most_whole: int = 2_000) -> Path:
         writer = csv.writer(file)
         writer.writerow(["name", "lat", "lon"])
         writer.writerows((name, *PLACES[i % len(PLACES)]) for i, name in enumerate(names))
+    return map_of(table, folder / "map.html", most_whole=most_whole)
+
+
+def map_of(table: Path, path: Path, *, most_whole: int) -> Path:
     asked = Asked(date(2017, 4, 17), load_rulebook("grow-nj"))
     engine = asked.engine()
     found = sites_of_table(
         asked, engine, table, options=TableOptions(), directory=Directory(engine.atlas), most_whole=most_whole
     )
-    path = folder / "map.html"
     write_map(path, map_html(engine, draw_areas(engine), found))
     return path
 
@@ -202,6 +205,20 @@ def test_the_policy_stops_what_is_not_the_pages_own(hostile: Path) -> None:
         view.page.wait_for_timeout(200)
         assert view.page.evaluate("window.ran") == []
         assert {b.split()[0] for b in view.page.evaluate("window.breaches")} >= {"script-src-elem", "script-src-attr"}
+
+
+def test_sites_without_a_place_are_in_the_list(tmp_path: Path) -> None:
+    table = tmp_path / "parcels.csv"
+    table.write_text("name,pams_pin\n" + "".join(f"Lot {i},0408_81_{i}\n" for i in range(1, 6)), encoding="utf-8")
+    for most_whole in (2_000, 3):
+        path = map_of(table, tmp_path / "map.html", most_whole=most_whole)
+        with opened(path, **DESK) as view:
+            assert "5 sites are known by municipality only" in view.page.inner_text("#site-notes")
+            view.page.click("#results button >> nth=2")
+            text = view.page.inner_text("#panel-body")
+            assert "Camden City" in text
+            assert "it has no place on the map" in text
+            assert view.faults() == []
 
 
 def test_on_paper_the_map_comes_first_with_the_legend_of_what_is_shown(page: Path, tmp_path: Path) -> None:

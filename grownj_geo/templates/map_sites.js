@@ -5,6 +5,7 @@ grownj.sites = function (map, data) {
   const own = data.sites;
   const count = own.names.length;
   const next = grownj.reader(own.places);
+  const unplaced = new Set(own.unplaced);
   const lat = new Float64Array(count);
   const lon = new Float64Array(count);
   const east = new Float64Array(count);
@@ -14,7 +15,7 @@ grownj.sites = function (map, data) {
   let x = 0;
   let y = 0;
   for (let i = 0; i < count; i += 1) {
-    if (own.unplaced.length && own.unplaced.includes(i)) {
+    if (unplaced.has(i)) {
       lat[i] = lon[i] = east[i] = south[i] = NaN;
       continue;
     }
