@@ -290,13 +290,14 @@ def _text(
 def _labels(axes: Axes, drawing: Drawing, box: Box, taken: list[Box]) -> None:
     wide_ft = (box[2] - box[0]) * FT_PER_FTUS
     frame = shapely.box(*box)
+    point = (box[2] - box[0]) / (_inches(axes)[0] * 72)
     if wide_ft < _STATIONS_BELOW_FT:
         for known in drawing.classes:
             for name, lon, lat in known.points:
                 x, y = (float(v) for v in to_working(lon, lat))
                 if box[0] < x < box[2] and box[1] < y < box[3]:
                     axes.plot(x, y, "o", color="#0B3D63", markerfacecolor="white", markersize=4, zorder=5)
-                    _text(axes, x, y - (box[3] - box[1]) * 0.015, printable(name), taken, size=7)
+                    _text(axes, x, y - 8 * point, printable(name), taken, size=7)
     towns = wide_ft < _TOWNS_BELOW_FT
     outlines = drawing.areas.municipalities if towns else drawing.areas.counties
     for outline in sorted(meeting(outlines, frame), key=lambda o: -o.geometry.area):
@@ -334,5 +335,7 @@ def _scale(axes: Axes, box: Box) -> None:
     end = x + long_ft / FT_PER_FTUS
     axes.plot([x, end], [y, y], color="white", linewidth=5, solid_capstyle="butt", zorder=8)
     axes.plot([x, end], [y, y], color="black", linewidth=2, solid_capstyle="butt", zorder=8.1)
-    _text(axes, (x + end) / 2, y + 0.014 * (box[3] - box[1]), words, [], size=7.5, bold=True)
-    _text(axes, box[0] + 0.06 * (box[2] - box[0]), box[3] - 0.025 * (box[3] - box[1]), "N ↑", [], size=9, bold=True)
+    # In points: a view may be much wider than it is high.
+    point = (box[2] - box[0]) / (_inches(axes)[0] * 72)
+    _text(axes, (x + end) / 2, y + 8.5 * point, words, [], size=7.5, bold=True)
+    _text(axes, box[0] + 0.06 * (box[2] - box[0]), box[3] - 12 * point, "N ↑", [], size=9, bold=True)

@@ -56,8 +56,9 @@ def report_map(
     figure, seen = draw_view(engine, areas, site, inches=MAP_INCHES)
     if kind == "svg":
         for text in figure.axes[0].texts:
-            # A halo makes outlines of letters; the page draws it around letters that stay letters.
+            # A halo makes outlines of letters; on a ground of their own they stay letters.
             text.set_path_effects([])
+            text.set_bbox({"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.8})
     shown = cut_words(name, 80)
     content = picture_bytes(figure, kind, with_font=False)
     return Picture(

@@ -32,7 +32,7 @@ from grownj_geo.reportwords import (
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grownj_geo.determination import Determination, Evidence, Finding, LayerRecord
+    from grownj_geo.determination import Determination, Evidence, Finding, LayerRecord, NotChecked
     from grownj_geo.nextbetter import NextBetter
     from grownj_geo.reportblocks import Block
 
@@ -41,7 +41,11 @@ __all__ = ["MAP_ID", "Form", "Reported", "report_cover", "report_many", "report_
 MAP_ID = "map"
 
 _TITLE = "Grow New Jersey incentive areas"
+_ALONE = 2
+"""Level of the headings of a report of one site."""
 _LONG_NAME = 90
+_MOST_OF_MANY = 4
+_SAME_WHY_LENGTH = 60
 _LONG_CELL = 160
 _NOT_OFFICIAL = (
     "This is not a determination by the New Jersey Economic Development Authority. The Authority decides, by its own "
@@ -133,8 +137,7 @@ def report_many(sites: Sequence[Reported], refused: Sequence[tuple[str, str]] = 
         What the preparer says.
     """
     form = form or Form()
-    common = {tuple(_common(site.found, "", 2)) for site in sites}
-    shared = len(common) == 1
+    shared = len({tuple(_common(site.found, "", 2)) for site in sites}) == 1
     sections = [_cover(sites, refused, form)]
     for number, site in enumerate(sites, start=1):
         mark = f"site-{number}"
@@ -142,9 +145,9 @@ def report_many(sites: Sequence[Reported], refused: Sequence[tuple[str, str]] = 
         sections += _site(site, form, f"{mark}-", 3)
         sections += [replace(s, id=f"{mark}-{s.id}", level=s.level + 1) for s in site.extra]
         sections += [] if shared else _common(site.found, f"{mark}-", 3)
-    if shared and sites:
-        sections.append(Section("all", "The same for all sites", level=2, page=True))
-        sections += _common(sites[0].found, "all-", 3)
+    sections.append(Section("all", "The same for all sites", level=2, page=True))
+    sections += _to_load(sites, 3)
+    sections += _common(sites[0].found, "all-", 3) if shared else []
     sections.append(_signed(form, 2))
     return Report(title=f"{_TITLE}: {_count(sites)}", foot=_foot(sites), sections=tuple(sections))
 
@@ -202,9 +205,9 @@ def _cover(
     if sites:
         blocks.append(
             Grid(
-                "Sites, in the order in which they were given",
-                ("Site", "Place", "Incentive area", "Base amount", "Undetermined", "Next better line"),
-                (24, 20, 13, 12, 10, 21),
+                "Sites, in the order in which they were given; open: how many areas are undetermined",
+                ("Site", "Place", "Incentive area", "Base amount", "Open", "Next better line"),
+                (21, 18, 15, 13, 7, 26),
                 tuple(_cover_row(i + 1, site, files[i] if files else "") for i, site in enumerate(sites)),
             )
         )
@@ -224,7 +227,7 @@ def _cover_row(number: int, site: Reported, file: str) -> tuple[Cell, ...]:
         Cell(cut_words(where, _LONG_CELL)),
         Cell("not asked") if main is None else Cell(outcome_words(main), tone=main.outcome),
         Cell(_amount(found)),
-        Cell(f"{open_count} categor{'y' if open_count == 1 else 'ies'}"),
+        Cell(f"{open_count:,}"),
         Cell(cut_words(_better_short(site), _LONG_CELL)),
     )
 
@@ -262,31 +265,44 @@ def _pairs(rows: Sequence[tuple[str, str | None]]) -> Pairs:
 
 
 def _site(site: Reported, form: Form, mark: str, level: int) -> Iterator[Section]:
-    """Yield the sections about one site; those without anything to say are left out."""
-    found = site.found
-    yield Section(f"{mark}answer", "Answer", tuple(_answer(site, form, alone=level == 2)), level)  # noqa: PLR2004
+    """Yield the sections about one site; those without anything to say are left out.
+
+    One of several is told closer: what is read once for all stands at the end of the report.
+    """
+    found, alone = site.found, level == _ALONE
+    yield Section(f"{mark}answer", "Answer", tuple(_answer(site, form, alone=alone)), level)
     if site.picture is not None:
         yield Section(f"{mark}{MAP_ID}", "Map", (site.picture,), level)
     elif site.no_picture:
         yield Section(f"{mark}{MAP_ID}", "Map", (Words(plain(site.no_picture)),), level)
     yield Section(f"{mark}site", "The site", (_pairs(_located(found)),), level)
     yield Section(f"{mark}stated", "What was stated", (_stated(found),), level)
-    yield Section(f"{mark}findings", "Areas, one by one", tuple(_findings(found)), level)
+    yield Section(f"{mark}findings", "Areas, one by one", tuple(_findings(found, alone=alone)), level)
     projects = [f for f in found.findings if f.kind == "project"]
     if projects:
-        yield Section(f"{mark}projects", "What depends on the project", (_projects(projects),), level)
+        yield Section(f"{mark}projects", "What depends on the project", (_projects(projects, alone=alone),), level)
     if site.better is not None and site.better.lines:
-        yield Section(f"{mark}better", "How far the next better area is", tuple(_better(site.better)), level)
+        titles = {layer.id: layer.title for layer in found.layers}
+        blocks = tuple(_better(site.better, titles, alone=alone))
+        yield Section(f"{mark}better", "How far the next better area is", blocks, level)
     if found.stations:
-        yield Section(f"{mark}stations", "Nearest stations", (_stations(found),), level)
-    yield Section(f"{mark}unchecked", "What could not be checked", tuple(_unchecked(found)), level)
+        yield Section(f"{mark}stations", "Nearest stations", (_stations(found, alone=alone),), level)
+    yield Section(f"{mark}unchecked", "What could not be checked", tuple(_unchecked(found, alone=alone)), level)
     ways = deciding_words(found)
     if ways:
         entries = tuple(plain(words.replace("--fact ", "the fact ", 1)) for words in ways)
-        yield Section(f"{mark}open", "What could decide the undetermined", (Listed(entries),), level)
+        yield Section(f"{mark}open", "What could decide the undetermined", (Listed(_few(entries, alone=alone)),), level)
     cautions = (*found.cautions, *((found.wording,) if found.wording else ()))
     if cautions:
         yield Section(f"{mark}cautions", "Cautions", (Listed(tuple(map(plain, cautions))),), level)
+
+
+def _few(entries: tuple[str, ...], *, alone: bool) -> tuple[str, ...]:
+    """Return entries, of a site of several only the first, with how many there are more."""
+    rest = len(entries) - _MOST_OF_MANY
+    if alone or rest <= 1:
+        return entries
+    return (*entries[:_MOST_OF_MANY], f"{rest} more are in the site's record (grownj check --json).")
 
 
 def _answer(site: Reported, form: Form, *, alone: bool) -> Iterator[Block]:
@@ -306,7 +322,10 @@ def _answer(site: Reported, form: Form, *, alone: bool) -> Iterator[Block]:
             ("Next better", site.better.words if site.better is not None else site.better_words),
             ("In", groups["yes"] or "no further area"),
             ("Undetermined", groups["undetermined"]),
-            ("Assumed", "; ".join((tier.assumptions if tier else ()) or found.assumptions)),
+            (
+                "Assumed",
+                "; ".join(w.removeprefix("assumed: ") for w in (tier.assumptions if tier else ()) or found.assumptions),
+            ),
             ("Incomplete", unusable_words(found.layers)),
             ("Record", site.origin),
             ("Determined on", str(found.determined_on) if found.determined_on else None),
@@ -338,33 +357,42 @@ def _stated(found: Determination) -> Block:
 # -- findings ------------------------------------------------------------------------------------------
 
 
-def _findings(found: Determination) -> Iterator[Block]:
+def _findings(found: Determination, *, alone: bool) -> Iterator[Block]:
     loaded = {layer.id: layer for layer in found.layers if layer.status == "loaded"}
+    said: dict[str, str] = {}
     for outcome, title in (("yes", "Yes"), ("undetermined", "Undetermined"), ("no", "No")):
         group = [f for f in found.findings if f.kind != "project" and f.outcome == outcome]
-        if group:
-            rows = tuple(_finding_row(finding, loaded) for finding in group)
-            yield Grid(f"{title}: {len(group)}", ("Area and citation", "Answer", "Reason and measures"), _WIDTHS, rows)
+        rows = []
+        for finding in group:
+            known = said.get(finding.why) if len(finding.why) > _SAME_WHY_LENGTH else None
+            said.setdefault(finding.why, finding.label)
+            rows.append(_finding_row(finding, loaded, f"as for {known}" if known else finding.why, alone=alone))
+        if rows:
+            yield Grid(
+                f"{title}: {len(group)}", ("Area and citation", "Answer", "Reason and measures"), _WIDTHS, tuple(rows)
+            )
 
 
 _WIDTHS = (31, 19, 50)
 
 
-def _finding_row(finding: Finding, loaded: dict[str, LayerRecord]) -> tuple[Cell, ...]:
+def _finding_row(finding: Finding, loaded: dict[str, LayerRecord], why: str, *, alone: bool) -> tuple[Cell, ...]:
     margin = margin_words(finding)
     answer = [margin] if margin else []
     answer += [weak_words(finding.status).strip(" ()")] if weak_words(finding.status) else []
     answer += ["by assumption"] if finding.assumed else []
-    below = list(_measures(finding))
+    below = list(_measures(finding)) if why == finding.why and (alone or finding.outcome != "no") else []
     sources = source_words(finding, loaded)
     below += [f"Layers: {'; '.join(sources)}"] if sources else []
     below += [_sentence(words) for words in finding.assumptions if words not in finding.why]
     others = "; ".join(f"{o} under {reading}" for reading, o in (finding.under_other_readings or {}).items())
     below += [f"Under another reading: {others}"] if others else []
+    if not alone:
+        answer, below = ["; ".join(answer)] if answer else [], ["; ".join(below)] if below else []
     return (
         Cell(plain(finding.label), (plain(finding.citation),)),
         Cell(outcome_words(finding), tuple(map(plain, answer)), tone=finding.outcome),
-        Cell(_sentence(plain(finding.why)), tuple(map(plain, below))),
+        Cell(_sentence(plain(why)), tuple(map(plain, below))),
     )
 
 
@@ -408,7 +436,10 @@ def _between(low: float | None, value: float | None, high: float | None, words: 
     return say(value) if least == most == say(value) else f"{say(value)} (at least {least}, at most {most})"
 
 
-def _projects(projects: Sequence[Finding]) -> Grid:
+def _projects(projects: Sequence[Finding], *, alone: bool) -> Block:
+    if not alone and all(f.outcome == "undetermined" for f in projects):
+        words = "; ".join(f"{f.label} [{f.citation}]" for f in projects)
+        return Words(plain(f"Undetermined while nothing more is stated of the project: {words}."))
     rows = tuple(
         (
             Cell(plain(finding.label), (plain(finding.citation),)),
@@ -423,24 +454,37 @@ def _projects(projects: Sequence[Finding]) -> Grid:
 # -- what was measured, and what was not ---------------------------------------------------------------
 
 
-def _better(better: NextBetter) -> Iterator[Block]:
+def _better(better: NextBetter, titles: dict[str, str], *, alone: bool) -> Iterator[Block]:
     yield Words("Each distance is measured; the site was moved there and asked again, everything else as it is.")
     rows = []
     for line in better.lines:
-        open_here = "; ".join(missing.words for missing in line.here[:3])
-        below = [f"Here it could be decided if you {open_here}"] if open_here else []
-        below += [f"Layers not loaded, and so not measured: {', '.join(line.not_measured)}"] * bool(line.not_measured)
+        open_here = " or ".join(missing.words for missing in line.here[:2])
+        more = f" or {len(line.here) - 2} other ways" if len(line.here) > 2 else ""  # noqa: PLR2004 - two are told
+        below = [f"Here: {open_here}{more}"] if open_here else []
         head = Cell(f"${line.dollars:,}" if line.dollars is not None else plain(line.label), (plain(line.label),))
         if not line.steps:
             rows.append((head, Cell("no single line that could be measured is enough", tuple(map(plain, below)))))
-        for step in line.steps:
+        for step in line.steps if alone else line.steps[:1]:
             cited = plain(f"{step.citation}; {step.layer}")
             rows.append((head, Cell(_sentence(plain(step.words)), (cited, *map(plain, below)))))
             below = []
     yield Grid("Better lines of the base amount", ("Line", "Nearest ways"), (28, 72), tuple(rows))
+    lacking = dict.fromkeys(titles.get(name, name) for line in better.lines for name in line.not_measured)
+    if lacking:
+        words = "; ".join(lacking) if alone else f"{len(lacking)} layers"
+        yield Words(
+            plain(f"A line of these may be nearer; they are not loaded, and so not measured: {words}."), "small"
+        )
 
 
-def _stations(found: Determination) -> Grid:
+def _stations(found: Determination, *, alone: bool) -> Block:
+    if not alone:
+        near = (
+            f"{x.name} {_between(x.distance_ft.low, x.distance_ft.value, x.distance_ft.high, feet)}"
+            for x in found.stations[:3]
+        )
+        return Words(plain(f"On the ellipsoid: {'; '.join(near)}."))
+
     def said(value: float | None) -> Cell:
         return Cell("not known" if value is None else feet(value))
 
@@ -459,25 +503,46 @@ def _stations(found: Determination) -> Grid:
     return Grid("Distances on the ellipsoid", columns, (28, 26, 12, 12, 12, 10), rows)
 
 
-def _unchecked(found: Determination) -> Iterator[Block]:
+def _unchecked(found: Determination, *, alone: bool) -> Iterator[Block]:
     unusable = [layer for layer in found.layers if layer.status == "unusable"]
     if unusable:
         rows = tuple((Cell(plain(x.title), (x.id,)), Cell(cut_words(x.problem or "", 400))) for x in unusable)
         yield Grid("Layers that could not be used", ("Layer", "Why"), (35, 65), rows)
-    if found.not_checked:
-        labels = {f.id: f.label for f in found.findings}
-        listed = tuple(
-            (
-                Cell(plain(missing.title), (missing.layer,)),
-                Cell(plain("; ".join(labels.get(name, name) for name in missing.findings))),
-                Cell(plain(missing.command), (plain(missing.how_to_load),), code=True),
-            )
-            for missing in found.not_checked
-        )
+    labels = {f.id: f.label for f in found.findings}
+    if found.not_checked and alone:
+        waiting = tuple((x, "; ".join(labels.get(name, name) for name in x.findings)) for x in found.not_checked)
+        listed = tuple((*_layer_cell(x), Cell(plain(words)), _load_cell(x)) for x, words in waiting)
         columns = ("Layer that is not loaded", "Findings that wait for it", "How to load it")
-        yield Grid("What was not looked at is undetermined, never no", columns, (24, 28, 48), listed)
+        yield Grid("What was not looked at is undetermined, never no", columns, (22, 38, 40), listed)
+    elif found.not_checked:
+        names = "; ".join(f"{x.title} ({len(x.findings)})" for x in found.not_checked)
+        words = (
+            f"Layers that are not loaded, with how many findings wait for each: {names}. How to load them: see the end."
+        )
+        yield Words(plain(words))
     if not unusable and not found.not_checked:
         yield Words("Every layer that a finding waits for was loaded.")
+
+
+def _layer_cell(missing: NotChecked) -> tuple[Cell]:
+    return (Cell(plain(missing.title), (missing.layer,)),)
+
+
+def _load_cell(missing: NotChecked) -> Cell:
+    return Cell(plain(missing.command), (plain(missing.how_to_load),), code=True)
+
+
+def _to_load(sites: Sequence[Reported], level: int) -> Iterator[Section]:
+    """Yield how to load what any of several sites waits for."""
+    missing = {x.layer: x for site in sites for x in site.found.not_checked}
+    if missing:
+        counts = {name: sum(any(x.layer == name for x in s.found.not_checked) for s in sites) for name in missing}
+        rows = tuple(
+            (*_layer_cell(x), Cell(f"{counts[x.layer]:,} of {len(sites):,}"), _load_cell(x)) for x in missing.values()
+        )
+        columns = ("Layer that is not loaded", "Sites that wait", "How to load it")
+        grid = Grid("What was not looked at is undetermined, never no", columns, (34, 18, 48), rows)
+        yield Section("all-load", "How to load what could not be checked", (grid,), level)
 
 
 # -- what is the same for sites of one run -------------------------------------------------------------
@@ -523,10 +588,9 @@ def _layers(found: Determination) -> Iterator[Block]:
     )
     if rows:
         yield Grid("Layers that were used", ("Layer", "Edition", "SHA-256 of its content"), (34, 18, 48), rows)
-    waiting = {missing.layer for missing in found.not_checked}
-    idle = [x.title for x in found.layers if x.status == "missing" and x.id not in waiting]
-    if idle:
-        yield Words(plain(f"Not loaded, and no finding waits for them here: {'; '.join(idle)}."), "small")
+    missing = [x.title for x in found.layers if x.status == "missing"]
+    if missing:
+        yield Words(plain(f"Known to the rules and not loaded: {'; '.join(missing)}."), "small")
 
 
 def _rules(found: Determination) -> Pairs:

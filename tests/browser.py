@@ -58,8 +58,8 @@ class Opened:
 
 
 @contextmanager
-def opened(path: Path, **options: Any) -> Iterator[Opened]:
-    """Open a file in a browser that has no network, and wait until it is ready."""
+def opened(path: Path, *, ready: str = "html[data-ready=yes]", **options: Any) -> Iterator[Opened]:
+    """Open a file in a browser that has no network, and wait until there is what shows that it is ready."""
     with sync_playwright() as tool:
         browser = tool.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
         try:
@@ -70,7 +70,7 @@ def opened(path: Path, **options: Any) -> Iterator[Opened]:
             page.set_default_timeout(30_000)
             found = Opened(page)
             page.goto(path.absolute().as_uri())
-            page.wait_for_selector("html[data-ready=yes]")
+            page.wait_for_selector(ready)
             yield found
         finally:
             browser.close()
