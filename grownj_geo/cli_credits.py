@@ -173,6 +173,9 @@ def _other_program(
 @credits_app.command()
 def new(
     *,
+    program: Annotated[
+        str | None, option("--program", metavar="NAME", words="A credit of bill A1178: urban-transit-hub ...")
+    ] = None,
     output: Annotated[
         Path | None, option("-o", "--output", metavar="FILE", words="Write it there, where nothing is yet.")
     ] = None,
@@ -180,7 +183,13 @@ def new(
     """Print a project file with everything that can be said, explained."""
     from importlib import resources  # noqa: PLC0415 - only where it is used
 
-    text = (resources.files("grownj_geo") / "rules" / "credits" / "project.template").read_text(encoding="utf-8")
+    if program is None or program == "grow-nj":
+        text = (resources.files("grownj_geo") / "rules" / "credits" / "project.template").read_text(encoding="utf-8")
+    else:
+        with refusals(), _problems():
+            from grownj_geo.creditprogram import template_of  # noqa: PLC0415 - only where it is used
+
+            text = template_of(program)
     if output is None:
         print_text(text)
         return

@@ -40,6 +40,7 @@ CONDITIONS = {
 """Conditions of any credit: label and rule."""
 
 _AMOUNTS = "N.J.A.C. 19:31-18.8(b)"
+_MEGA = {"3": "mega_capital_hub", "4": "mega_jobs_south", "5": "mega_5_applied_after"}
 
 
 class CreditLine(BaseModel):
@@ -241,12 +242,14 @@ class _Lines:
         yield self.test(
             "facility", "place", CONDITIONS["facility"][0], award.facility, row=row, building=name,
             rule=CONDITIONS["facility"][1],
+            words=self._said("qualified_incentive_area", row),
         )  # fmt: skip
         paragraphs = [number for number, outcome in award.mega.items() if number != "any" and outcome[row] >= 0]
         yield self.test(
             "mega", "place", "Mega project", award.mega["any"], row=row, building=name,
             rule="N.J.A.C. 19:31-18.2, Mega project",
             words=f"perhaps or surely by paragraph {', '.join(paragraphs)}" if paragraphs else "by no paragraph",
+            figures=("mega_capital", "mega_jobs", "mega_jobs_alone", *(_MEGA[n] for n in paragraphs if n in _MEGA)),
         )  # fmt: skip
         lines = [line for line in self.figures.book.lines if award.lines[line.id][row] >= 0]
         sure = len(lines) == 1 and award.lines[lines[0].id][row] > 0
@@ -296,14 +299,15 @@ class _Lines:
 
     def _bonus(self, bonus: Bonus, row: int, name: str) -> CreditLine:
         asked = [n for kind, n in bonus.when.asked() if kind == "area"] if bonus.when else []
-        words = "; ".join(
-            f"{area_names()[area].label}: {Outcome.of(int(self.sheet.area(area)[row])).value}" for area in asked
-        )
+        words = "; ".join(self._said(area, row) for area in asked)
         return self.amount(
             f"bonus_{bonus.id}", "award", f"Bonus: {bonus.label}", self.award.bonuses.amounts[bonus.id], row=row,
             building=name, rule=self.figures.of(bonus.figures[0]).citation, words=words,
             figures=self._bonus_figures(bonus, row),
         )  # fmt: skip
+
+    def _said(self, area: str, row: int) -> str:
+        return f"{area_names()[area].label}: {Outcome.of(int(self.sheet.area(area)[row])).value}"
 
     def _bonus_figures(self, bonus: Bonus, row: int) -> tuple[str, ...]:
         """Return the figures of a bonus that matter: of tiers, those that the number of jobs may reach."""
@@ -345,6 +349,12 @@ class _Lines:
             figures=("retained_percent", "retained_capital_parts", *more),
             formula=low if low and high else None, formula_high=high if low and high else None,
         )  # fmt: skip
+
+    def _benefit_figures(self) -> tuple[str, ...]:
+        if self.project.net_benefit is None:
+            return ()
+        mrera = (self.sheet.area("mrera_growth_zone") >= 0).all()
+        return ("net_benefit_percent", "net_benefit_percent_mrera") if mrera else ("net_benefit_percent",)
 
     def _stands(self, name: str) -> bool:
         return self.figures.stands(name)
@@ -406,7 +416,7 @@ class _Lines:
                 formula = _every(f"facility@{name}" for name in names)
             yield self.test(
                 f"condition_{key}", "result", label, met, rule=rule, formula=formula,
-                figures=("net_benefit_percent",) if key == "net_benefit" and self.project.net_benefit else (),
+                figures=self._benefit_figures() if key == "net_benefit" else (),
             )  # fmt: skip
         yield self.test(
             "eligible", "result", "Eligible", award.eligible, rule="N.J.A.C. 19:31-18.3",

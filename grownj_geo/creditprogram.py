@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
+from grownj_geo.areas import area_names
 from grownj_geo.creditbill import estimate_bill
 from grownj_geo.creditbillinput import BILL_CREDITS, BillCredit, EmployeeGroup
 from grownj_geo.credithub import HubPeriod, HubProject, estimate_hub
@@ -14,11 +17,13 @@ from grownj_geo.creditproject import ProjectError
 from grownj_geo.readings import nearest_name
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from grownj_geo.areas import BuildingAreas
     from grownj_geo.creditanswer import CreditAnswer
     from grownj_geo.creditparams import Trust
 
-__all__ = ["PROGRAMS", "estimate_program", "program_of"]
+__all__ = ["PROGRAMS", "estimate_program", "program_of", "template_of"]
 
 PROGRAMS = ("grow-nj", "urban-transit-hub", *BILL_CREDITS)
 """What a file may name as its program; the first is that of a file that names none."""
@@ -90,3 +95,61 @@ def _bill(found: BaseModel) -> BillCredit:
     if not isinstance(found, BillCredit):
         raise TypeError(f"{type(found).__name__} is no credit of the bill")
     return found
+
+
+def template_of(program: str) -> str:
+    """Return an empty file of a credit of the bill: every field, what it expects, and what the docstring says of it.
+
+    Raises
+    ------
+    ProjectError
+        If there is no such program.
+
+    Examples
+    --------
+    >>> print(template_of("income-tax-limit").splitlines()[0])
+    program: income-tax-limit
+    """
+    program_of({"program": program}, name="--program")
+    if program not in {"urban-transit-hub", *BILL_CREDITS}:
+        raise ProjectError(f"{program!r} has a template of its own; leave --program out.")
+    model: type[BaseModel] = HubProject if program == "urban-transit-hub" else BILL_CREDITS[program]
+    lines = [f"program: {program}"]
+    told = (inspect.getdoc(model) or "").splitlines()
+    lines += [f"# {line}".rstrip() for line in told if line != "Attributes" and not line.startswith("---")]
+    lines.append(
+        "# Leave out what is not known. Money is plain dollars; take the # away before a line that you fill in."
+    )
+    lines += _fields(model, skip={"program", "trust"})
+    return "\n".join(lines) + "\n"
+
+
+def _fields(model: type[BaseModel], *, skip: set[str]) -> Iterator[str]:
+    parts: dict[str, type[BaseModel]] = {"employees": EmployeeGroup, "periods": HubPeriod}
+    for name, field in model.model_fields.items():
+        if name in skip:
+            continue
+        inner = parts.get(name)
+        if name == "areas":
+            yield "areas:                                  # yes, no or undetermined, where they matter"
+            for area in area_names().values():
+                if area.rulebook != "grow-nj":
+                    yield f"  {area.name}: undetermined  # {area.tests}"
+        elif inner is not None:
+            yield f"# {name}:"
+            yield f"#   - {{{', '.join(f'{key}: {_words(inner, key)}' for key in inner.model_fields)}}}"
+        else:
+            needed = "" if field.is_required() else "# "
+            yield f"{needed}{name}: {_words(model, name)}"
+
+
+def _words(model: type[BaseModel], name: str) -> str:
+    """Return what a field expects, in a word or two."""
+    kind = str(model.model_fields[name].annotation)
+    literal = re.search(r"Literal\[([^\]]*)\]", kind)
+    if literal is not None:
+        return str(literal[1]).replace("'", "").replace(", ", "|")
+    for mark, words in (("tuple", "[numbers]"), ("bool", "yes|no"), ("date", "YYYY-MM-DD"), ("str", "text")):
+        if mark in kind:
+            return words
+    return "number"

@@ -11,6 +11,7 @@ from typer.testing import CliRunner, Result
 
 from grownj_geo import cli
 from grownj_geo.areas import area_names
+from grownj_geo.creditprogram import PROGRAMS
 from grownj_geo.creditproject import read_project
 
 if TYPE_CHECKING:
@@ -184,6 +185,22 @@ def test_a_credit_of_the_bill_is_a_file_that_names_its_program(tmp_path: Path) -
     assert "In an urban enterprise zone" in done.stdout
     assert "UNDETERMINED" in done.stdout
     assert run(path, "--strict").exit_code == 2
+
+
+@pytest.mark.parametrize("program", PROGRAMS[1:])
+def test_every_program_has_a_template_that_is_a_file_of_it(tmp_path: Path, program: str) -> None:
+    path = tmp_path / "new.yaml"
+    assert run("new", "--program", program, "-o", path).exit_code == 0
+    text = path.read_text()
+    assert text.startswith(f"program: {program}\n")
+    # What has to be filled in.
+    path.write_text(
+        text.replace("role: owner|tenant|mixed_use", "role: owner").replace("credit: number", "credit: 100")
+    )
+    done = run(path)
+    assert done.exit_code == 0, done.output
+    assert "Eligible      UNDETERMINED" in done.stdout
+    assert run("new", "--program", f"{program}x").exit_code == 2
 
 
 def test_a_file_of_the_bill_has_its_problems_told_at_once(tmp_path: Path) -> None:
