@@ -156,11 +156,11 @@ def credit_block(raw: RawBlock, question: CreditQuestion) -> dict[str, list[str 
     days = reader.days()
     readings = resolve_credit_readings(question.readings)
     # Figures change on a few days only: rows of one period are computed together.
-    starts = sorted(
-        {value.from_ for figure in book.figures.values() for value in figure.values}
-        | {bonus.from_ for bonus in book.bonuses if bonus.from_}
-    )
-    period = np.searchsorted(np.array([day.toordinal() for day in starts]), days, side="right")
+    starts = {value.from_ for figure in book.figures.values() for value in figure.values}
+    starts |= {day for bonus in book.bonuses for day in bonus.begins or ()}
+    period = np.searchsorted(np.array(sorted(day.toordinal() for day in starts)), days, side="right")
+    # Rows without a day of their own are computed with that of the figures, apart.
+    period = 2 * period + reader.undated
     for number in np.unique(period):
         rows = np.flatnonzero((period == number) & reader.good)
         if len(rows):

@@ -68,8 +68,10 @@ def bonuses_of(sheet: Sheet, minimums: Minimums, mega: Kleene, jobs: Range, figu
         met = _met(bonus.when, sheet, computed) if bonus.when else np.ones(sheet.b, dtype=np.int8)
         stated = np.asarray(sheet.of_building(sheet.bonus_stated[bonus.id]))
         met = np.where(stated == UNSAID, met, stated).astype(np.int8)
-        if bonus.from_ is not None and figures.day < bonus.from_:
-            met = np.full(sheet.b, -1, dtype=np.int8)
+        if bonus.begins is not None and figures.day < bonus.begins[1]:
+            # Before it may exist it is not; until it surely does, it is open.
+            most = -1 if figures.day < bonus.begins[0] else 0
+            met = np.minimum(met, np.int8(most))
         amount = _amount(bonus, sheet, over, jobs, computed, figures)
         if bonus.amount is None:
             # That it applies is said of steps and tiers only where somebody states it.

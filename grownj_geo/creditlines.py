@@ -98,7 +98,8 @@ class _Lines:
         words: str = "",
         figures: Sequence[str] = (),
     ) -> CreditLine:
-        low, high = (Decimal(int(v) if unit == "jobs" else v) for v in (values.low[row], values.high[row]))
+        # Jobs are counted in whole numbers, which are none of Decimal's own.
+        low, high = (v if isinstance(v, Decimal) else Decimal(int(v)) for v in (values.low[row], values.high[row]))
         return CreditLine(
             id=name if building is None else f"{name}@{building}",
             part=part,

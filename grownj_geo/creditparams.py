@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field, ValidationError, model_validator
 from grownj_geo.areas import area_names
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import STATUS_ORDER, Status
-from grownj_geo.nodes import Name, Strict
+from grownj_geo.nodes import Day, Name, Strict, UncertainDay
 from grownj_geo.readings import Reading, nearest_name, read_entries
 from grownj_geo.yamlfile import read_yaml
 
@@ -169,7 +169,7 @@ class Bonus(Strict):
     id: Name
     label: str
     when: Condition | None = None
-    from_: date | None = Field(default=None, alias="from")
+    from_: Day | None = Field(default=None, alias="from")
     amount: Name | None = None
     steps: Steps | None = None
     tiers: Tiers | None = None
@@ -179,6 +179,13 @@ class Bonus(Strict):
         if sum(part is not None for part in (self.amount, self.steps, self.tiers)) != 1:
             raise ValueError("expected exactly one of amount, steps, tiers")
         return self
+
+    @property
+    def begins(self) -> tuple[date, date] | None:
+        """The first day on which it may and on which it surely exists; None where it always did."""
+        if isinstance(self.from_, UncertainDay):
+            return self.from_.earliest, self.from_.latest
+        return None if self.from_ is None else (self.from_, self.from_)
 
     @property
     def figures(self) -> tuple[str, ...]:

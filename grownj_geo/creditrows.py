@@ -145,6 +145,11 @@ class CreditRows:
     def _bound(self, name: str) -> list[Any]:
         return self._each(name, _whole, "dollars")
 
+    @property
+    def undated(self) -> NDArray[np.bool_]:
+        """Which rows have neither day."""
+        return np.asarray((self._dates["approval_date"] == 0) & (self._dates["application_date"] == 0))
+
     def days(self) -> NDArray[np.int64]:
         """Return the day whose figures each row is computed with, as an ordinal."""
         day = np.where(self._dates["approval_date"] > 0, self._dates["approval_date"], self._dates["application_date"])

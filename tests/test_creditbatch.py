@@ -133,6 +133,16 @@ def test_what_is_undetermined_and_weak_is_named(tmp_path: Path) -> None:
     assert "base_priority" in row["credit_below_confirmed"]
 
 
+def test_rows_without_a_day_are_not_computed_with_that_of_another(tmp_path: Path) -> None:
+    big = "A,manufacturing,industrial,rehabilitation,50000,100,300,0,30000000,yes,no,{day},yes"
+    path, target = tmp_path / "days.csv", tmp_path / "out.csv"
+    lines = [big.format(day=day) for day in ("2018-01-02", "", "2017-09-18")]
+    path.write_text("\n".join([f"{HEADER},application_date,port_district", *lines]) + "\n")
+    run_credit_batch(path, target, CreditQuestion(trust="stated"))
+    # A mega project had to apply by 2017-09-18; the default day is before.
+    assert [row["credit_per_job_low"] for row in answers(target)] == ["500", "5000", "5000"]
+
+
 def test_a_table_without_what_every_project_needs_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "bare.csv"
     path.write_text("project,new_jobs\nA,3\n")

@@ -108,6 +108,16 @@ def test_the_formulas_of_any_project_give_what_its_lines_say(raw: dict[str, Any]
         check(estimate(project_of(raw), trust=trust))
 
 
+@pytest.mark.parametrize("readings", [{"A13": "none"}, {"A54": "total"}, {"A13": "result_to_nearest"}])
+@pytest.mark.parametrize("place", ["garden_state_growth_zone", "southern_eight"])
+def test_the_formulas_follow_the_readings(readings: dict[str, str], place: str) -> None:
+    raw = ordinary()
+    for count in (7, 8, 26, 27):
+        raw["buildings"][0]["areas"][place] = "yes"
+        raw["jobs"][1]["count"] = count
+        check(estimate(project_of(raw), readings=readings))
+
+
 def test_a_changed_input_changes_the_award_as_the_rules_do() -> None:
     found = estimate(project_of(ordinary()), trust="stated")
     book = estimate_workbook(found)
