@@ -176,3 +176,59 @@ def test_only_confirmed_is_confirmed() -> None:
 def test_a_book_that_there_is_not_is_refused() -> None:
     with pytest.raises(RulebookError, match="Did you mean 'grow-nj'"):
         load_credit_book("grownj")
+
+
+BONUSES = {
+    "deep_poverty_pocket_or_choice_neighborhoods": "bonus_deep_poverty",
+    "qualified_incubator_facility": "bonus_incubator",
+    "mixed_use_moderate_income_housing": "bonus_mixed_use",
+    "transit_oriented_development": "bonus_transit",
+    "targeted_industry": "bonus_targeted",
+    "exceeds_leed_silver_or_substantial_remediation": "bonus_green",
+    "vacant_commercial_building_over_1m_sf": "bonus_vacant_million",
+    "southern_county_mri_over_465": "bonus_southern_index",
+    "light_rail_half_mile": "bonus_light_rail",
+    "marine_terminal_south_jersey": "bonus_marine_terminal",
+    "redevelopment_area_highways": "bonus_highways",
+    "auto_manufacturer_hq_retaining_400": "bonus_automobile",
+    "onsite_solar_half_of_electricity": "bonus_solar",
+}
+CATEGORIES = {
+    "urban_transit_hub_municipality": "hub_municipality",
+    "garden_state_growth_zone": "growth_zone",
+    "mega_project": "mega",
+    "distressed_municipality": "distressed",
+    "priority_area": "priority",
+    "other_eligible_area": "other",
+}
+
+
+@pytest.mark.shared
+def test_figures_and_their_status_are_those_that_the_project_found(shared: Path) -> None:
+    facts = yaml.safe_load((shared / "facts" / "credit_rules.yaml").read_text(encoding="utf-8"))
+    ours = {name: figure.values[-1] for name, figure in load_credit_book().figures.items()}
+    wanted = {f"base_{CATEGORIES[f['category']]}": f for f in facts["base_amount"] if f["category"] in CATEGORIES}
+    wanted |= {f"job_limit_{CATEGORIES[f['category']]}": f for f in facts["caps_per_job_per_year"]}
+    wanted |= {BONUSES[f["id"]]: f for f in facts["bonus"] if f["id"] in BONUSES}
+    assert len(wanted) == 6 + 6 + len(BONUSES)
+    for name, fact in wanted.items():
+        assert (ours[name].value, ours[name].status) == (fact["amount"], fact["status"]), name
+    for fact in facts["minimum_capital_investment_per_sf"][:4]:
+        name = fact["premises"].replace("rehab", "rehabilitation")
+        assert (ours[f"capital_{name}"].value, ours[f"capital_{name}"].status) == (fact["amount"], fact["status"])
+    classes = {
+        "technology_startup_or_manufacturing": "startup",
+        "other_targeted_industry": "targeted",
+        "any_other": "other",
+    }
+    for fact in facts["minimum_jobs"][:3]:
+        for kind in ("new", "retained"):
+            assert ours[f"jobs_{classes[fact['class']]}_{kind}"].value == fact[kind]
+    limits = {
+        c: f
+        for f in facts["caps_per_project_per_year"]
+        for c in (f["category"] if isinstance(f["category"], list) else [f["category"]])
+    }
+    for category, name in {**CATEGORIES, "growth_zone_under_mrera": "growth_zone_mrera"}.items():
+        figure = ours[f"year_limit_{'growth_zone' if name == 'mega' else name}"]
+        assert (figure.value, figure.status) == (limits[category]["amount"], limits[category]["status"]), category
