@@ -41,7 +41,7 @@ __all__ = [
     "shown_lines",
 ]
 
-SEA, LAND, INK, SOFT = "#DBE6EE", "#FBFAF6", "#1B1E23", "#50565E"
+ELSEWHERE, LAND, INK, SOFT = "#E4E7EA", "#FBFAF6", "#1B1E23", "#50565E"
 _LONG_NAME = 45
 _HATCHES = {"diagonal": "////", "antidiagonal": "\\\\\\\\", "cross": "xxx", "dots": "...", "solid": "", "outline": ""}
 MARKERS = {"square": "s", "diamond": "D", "triangle": "^", "circle": "o", "ring": "o", "cross": "x"}
@@ -95,7 +95,7 @@ def draw_stage(axes: Axes, drawing: Drawing) -> list[DrawnClass]:
     axes.set_xlim(x0, x1)
     axes.set_ylim(y0, y1)
     axes.set_aspect("equal")
-    axes.set_facecolor(SEA)
+    axes.set_facecolor(ELSEWHERE)
     axes.set_xticks([])
     axes.set_yticks([])
     for spine in axes.spines.values():

@@ -194,5 +194,5 @@ grownj.panel = function (map, data, sites, areas) {
 
 grownj.tierWords = function (floor, rim) {
   if (floor === rim) return floor.label;
-  return floor.label + "; not out of reach: " + rim.label.charAt(0).toLowerCase() + rim.label.slice(1);
+  return floor.label + "; at most " + rim.label.charAt(0).toLowerCase() + rim.label.slice(1);
 };
