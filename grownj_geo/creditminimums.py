@@ -190,8 +190,10 @@ def _after(sheet: Sheet, figures: Figures) -> Kleene:
     """Return whether projects are approved after the day from which the minimum of capital is reduced."""
     day = figures.date("capital_reduced_after").toordinal()
     known = np.where(sheet.approved > 0, np.where(sheet.approved > day, 1, -1), 0)
-    # An approval cannot come before its application.
-    return np.where((sheet.approved == 0) & (sheet.applied > day), 1, known).astype(np.int8)
+    # An approval cannot come before its application; with no day at all, that of the figures stands for it.
+    later = (sheet.approved == 0) & (sheet.applied > day)
+    undated = (sheet.approved == 0) & (sheet.applied == 0) & (figures.day.toordinal() > day)
+    return np.where(later | undated, 1, known).astype(np.int8)
 
 
 def _least_jobs(sheet: Sheet, kind: str, figures: Figures, readings: Mapping[str, str] | None = None) -> Range:

@@ -44,7 +44,7 @@ __all__ = [
 PROJECT_FORMAT: Literal["grownj-project/1"] = "grownj-project/1"
 
 Industry = Literal[
-    "automobile", "aviation", "defense", "energy", "finance", "health", "life_sciences", "logistics", "manufacturing",
+    "aviation", "defense", "energy", "finance", "health", "life_sciences", "logistics", "manufacturing",
     "maritime", "technology", "transportation", "other",
 ]  # fmt: skip
 Kind = Literal["technology_startup", "manufacturing", "targeted_industry", "other"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import sys
+from datetime import date
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 from benchmark_credits import write_projects
 
 from grownj_geo.areas import area_names
+from grownj_geo.batch import Question, run_batch
 from grownj_geo.creditbatch import CREDIT_COLUMNS, CreditQuestion, run_credit_batch
 from grownj_geo.creditproject import project_of
 from grownj_geo.credits import estimate
@@ -96,7 +98,7 @@ def test_a_row_that_cannot_be_read_says_all_that_is_wrong_and_stops_no_other(tmp
     problem = second["credit_problem"]
     assert problem.startswith("row 3: ")
     for words in (
-        "industry is 'finanse'; expected one of automobile",
+        "industry is 'finanse'; expected one of aviation",
         "new_jobs is '-3'; expected a whole number of at least 0",
         "retained_jobs is '1.5'; expected a whole number",
         "capital_investment is '$5'; expected a number of at least 0",
@@ -114,7 +116,7 @@ def test_a_row_that_cannot_be_read_says_all_that_is_wrong_and_stops_no_other(tmp
     [
         (GOOD.replace("50000", ""), "gross_leasable_sqft is empty; expected a number"),
         (GOOD.replace("50000", "0"), "gross_leasable_sqft is 0; expected more"),
-        (GOOD.replace("manufacturing", ""), "industry is empty; expected automobile"),
+        (GOOD.replace("manufacturing", ""), "industry is empty; expected aviation"),
         (GOOD.replace(",12,", ",nan,"), "new_jobs is 'nan'"),
     ],
 )
@@ -176,6 +178,28 @@ def test_a_workbook_and_a_text_give_the_same(tmp_path: Path) -> None:
     run_credit_batch(written(tmp_path, GOOD), one)
     run_credit_batch(tmp_path / "projects.xlsx", other)
     assert answers(one) == answers(other)
+
+
+def test_one_table_goes_through_both_batches(tmp_path: Path) -> None:
+    source, areas, target = (tmp_path / name for name in ("sites.csv", "areas.csv", "credits.csv"))
+    source.write_text(
+        "project,lat,lon,industry,premises,construction,gross_leasable_sqft,similar_use_percent,new_jobs,retained_jobs,"
+        "capital_investment,bonus_rest\n"
+        "A,39.9447,-75.1190,manufacturing,industrial,rehabilitation,50000,100,8,0,700000,no\n"
+        "B,nowhere,,manufacturing,industrial,rehabilitation,50000,100,8,0,700000,no\n"
+    )
+    run_batch(source, areas, Question(as_of=date(2017, 4, 17)))
+    run_credit_batch(areas, target)
+    first, second = answers(target)
+    # Camden: eight jobs and 14 dollars are enough, 5,000 for each job.
+    assert (first["credit_eligible"], first["credit_award_low"], first["credit_award_high"]) == (
+        "yes",
+        "400000.00",
+        "400000.00",
+    )
+    # What the first batch could not place is open in the second, and says so.
+    assert second["problem"]
+    assert second["credit_eligible"] == "undetermined"
 
 
 def test_bounds_of_the_base_amount_make_the_range_narrower(tmp_path: Path) -> None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from datetime import date
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
 import yaml
 
-from grownj_geo.creditproject import Project, ProjectError, project_of, read_project
+from grownj_geo.creditproject import Industry, Project, ProjectError, project_of, read_project
+from grownj_geo.facts import load_facts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -44,6 +45,10 @@ def test_a_good_project_is_taken_and_comes_back_the_same() -> None:
     assert project_of(yaml.safe_load(project.to_json())) == project
 
 
+def test_industries_are_those_of_the_site_facts() -> None:
+    assert get_args(Industry) == load_facts()["industry"].choices
+
+
 def test_money_from_yaml_keeps_its_digits() -> None:
     project = project_of(
         good(capital=yaml.safe_load("[{what: construction, amount: 0.1}, {what: equipment, amount: 0.2}]"))
@@ -73,7 +78,7 @@ def test_all_problems_of_a_bad_project_are_told_at_once() -> None:
         "approval_date": "2020-02-02",
     }
     told = problems(raw)
-    assert told[0].startswith("business > industry: found 'finanse'; expected automobile, aviation, defense, energy, ")
+    assert told[0].startswith("business > industry: found 'finanse'; expected aviation, defense, energy, ")
     assert told[0].endswith("transportation or other. Did you mean 'finance'?")
     assert told[1:4] == (
         "buildings > A > gross_leasable_sqft: it is missing; expected a number. Add it.",
@@ -113,7 +118,7 @@ def test_all_problems_of_a_bad_project_are_told_at_once() -> None:
         ({"application_date": "2016-02-30"}, "application_date: found '2016-02-30'; expected a day as YYYY-MM-DD"),
         ({"buildings": [BUILDING | {"id": "=1+1"}]}, "buildings > =1+1 > id: found '=1+1'; expected a name of letters"),
         ({"buildings": [BUILDING | {"id": "{a}"}]}, "expected a name of letters"),
-        ({"business": {}}, "business > industry: it is missing; expected automobile, aviation"),
+        ({"business": {}}, "business > industry: it is missing; expected aviation, defense"),
         ({"buildings": []}, "buildings: found []"),
     ],
 )
