@@ -351,6 +351,18 @@ class _Lines:
             formula=low if low and high else None, formula_high=high if low and high else None,
         )  # fmt: skip
 
+    def _granted(self, key: str, met: Kleene) -> str:
+        """Say that a condition is taken for granted, where nobody stated it."""
+        if met[0] < 1:
+            return ""
+        retained = any(group.kind == "retained" and group.count for group in self.project.jobs)
+        unsaid = {
+            "green_standard": self.project.green_standard is None,
+            "jobs_at_risk": self.project.jobs_at_risk is None and retained,
+            "net_benefit": self.project.net_benefit is None,
+        }
+        return "taken for granted, since it is not stated" if unsaid.get(key) else ""
+
     def _benefit_figures(self) -> tuple[str, ...]:
         if self.project.net_benefit is None:
             return ()
@@ -417,6 +429,7 @@ class _Lines:
                 formula = _every(f"facility@{name}" for name in names)
             yield self.test(
                 f"condition_{key}", "result", label, met, rule=rule, formula=formula,
+                words=self._granted(key, met),
                 figures=self._benefit_figures() if key == "net_benefit" else (),
             )  # fmt: skip
         yield self.test(

@@ -214,3 +214,14 @@ def test_each_line_names_its_rule_and_its_figures_are_listed() -> None:
         assert line.rule, line.id
         assert set(line.figures) <= listed
     assert Decimal(found["base"].low or 0) == 500
+
+
+def test_a_condition_that_is_taken_for_granted_says_so() -> None:
+    areas = areas_by_hand({"qualified_incentive_area": True, "rest": "no"})
+    found = estimate(project_of(ordinary(green_standard=True)), areas)
+    assert found["condition_net_benefit"].words == "taken for granted, since it is not stated"
+    assert found["condition_green_standard"].words == ""
+    # With no retained job nothing has to be at risk.
+    assert found["condition_jobs_at_risk"].words == ""
+    strict = estimate(project_of(ordinary()), areas, strict=True)
+    assert strict["condition_net_benefit"].outcome == "undetermined"
