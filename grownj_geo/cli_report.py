@@ -110,8 +110,11 @@ def report(
     if not typed or output is None:
         fail('Expected sites and where to write, as in: grownj report "40.7344,-74.1641" -o report.pdf.')
     plan = _plan(output, typed, format, pdf_engine)
-    from grownj_geo.reportpage import Form  # noqa: PLC0415 - only where it is used
+    from grownj_geo.reporthtml import check_report_packages  # noqa: PLC0415 - only where it is used
+    from grownj_geo.reportpage import Form  # noqa: PLC0415 - same
 
+    with refusals():
+        check_report_packages(fpdf2=plan.browser == "")
     day = day_of(on, "--date")
     form = Form(preparer=preparer or "", date=str(day or ""), contact=contact or "")
     chosen = readings_of(reading or (), strict=strict, strict_editions=strict_editions)

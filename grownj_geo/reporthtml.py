@@ -6,6 +6,7 @@ import base64
 import io
 from functools import lru_cache
 from importlib import resources
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.features import LayerFault
@@ -15,12 +16,33 @@ if TYPE_CHECKING:
 
     from grownj_geo.reportblocks import Report
 
-__all__ = ["INSTALL_REPORT", "font_files", "report_html", "texts_of"]
+__all__ = ["INSTALL_REPORT", "check_report_packages", "font_files", "report_html", "texts_of"]
 
 INSTALL_REPORT = "pip install 'grownj-geo[report]'"
 
 _FONT = "DejaVu Sans"
 _ALWAYS = "".join(map(chr, range(0x20, 0x7F))) + "\u2019\u2013\u2014\u2026\u00bd\u00bc\u2191"
+
+
+def check_report_packages(*, fpdf2: bool) -> None:
+    """Refuse to begin where a package is missing that the end will need.
+
+    Parameters
+    ----------
+    fpdf2
+        Whether a PDF is made without a browser.
+
+    Raises
+    ------
+    LayerFault
+        ``not_installed``, with what to type.
+    """
+    wanted = {"jinja2": "jinja2", "matplotlib": "matplotlib"} | ({"fpdf": "fpdf2"} if fpdf2 else {})
+    missing = [name for module, name in wanted.items() if find_spec(module) is None]
+    if missing:
+        raise LayerFault(
+            "not_installed", f"Reports need {', '.join(missing)}, which is not installed. Install it: {INSTALL_REPORT}."
+        )
 
 
 def report_html(report: Report) -> str:
@@ -35,21 +57,17 @@ def report_html(report: Report) -> str:
 
     Raises
     ------
-    LayerFault
-        ``not_installed`` where jinja2 or matplotlib, whose font is put in, is not there.
+    ImportError
+        Where jinja2 or matplotlib, whose font is put in, is not there; `check_report_packages` says so before.
     """
     return str(_template().render(report=report, faces=_faces(set().union(*texts_of(report), _ALWAYS))))
 
 
 @lru_cache(maxsize=1)
 def _template() -> Any:  # noqa: ANN401 - jinja2 is an extra
-    try:
-        from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415 - an extra
-        from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
-    except ImportError as error:
-        raise LayerFault(
-            "not_installed", f"Reports need jinja2, which is not installed. Install it: {INSTALL_REPORT}."
-        ) from error
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # noqa: PLC0415 - an extra
+    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
+
     folder = resources.files("grownj_geo") / "templates"
     made = Environment(
         loader=FunctionLoader(lambda name: (folder / name).read_text(encoding="utf-8")),
@@ -92,19 +110,9 @@ def _texts(value: object) -> Iterator[str]:
 
 
 def font_files() -> dict[str, str]:
-    """Return the files of the font that is put into reports, by weight. It has Latin, Greek and Cyrillic letters.
+    """Return the files of the font that is put into reports, by weight. It has Latin, Greek and Cyrillic letters."""
+    from matplotlib import get_data_path  # noqa: PLC0415 - an extra, which brings the font
 
-    Raises
-    ------
-    LayerFault
-        ``not_installed`` where matplotlib, which brings it, is not there.
-    """
-    try:
-        from matplotlib import get_data_path  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise LayerFault(
-            "not_installed", f"Reports need matplotlib, which is not installed. Install it: {INSTALL_REPORT}."
-        ) from error
     folder = f"{get_data_path()}/fonts/ttf"
     return {"normal": f"{folder}/DejaVuSans.ttf", "bold": f"{folder}/DejaVuSans-Bold.ttf"}
 

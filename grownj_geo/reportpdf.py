@@ -7,10 +7,9 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from grownj_geo.features import LayerFault
 from grownj_geo.reportblocks import Fields, Grid, Listed, Pairs, Picture, Section, Words
 from grownj_geo.reportchromium import undated
-from grownj_geo.reporthtml import INSTALL_REPORT, font_files
+from grownj_geo.reporthtml import font_files
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +41,8 @@ def untagged_pdf(report: Report) -> bytes:
 
     Raises
     ------
-    LayerFault
-        ``not_installed`` where fpdf2 or matplotlib, whose font is put in, is not there.
+    ImportError
+        Where fpdf2 or matplotlib, whose font is put in, is not there; `check_report_packages` says so before.
     """
     page = _page(report)
     page.add_page()
@@ -58,12 +57,8 @@ def untagged_pdf(report: Report) -> bytes:
 
 
 def _page(report: Report) -> Any:  # noqa: ANN401 - fpdf2 is an extra
-    try:
-        from fpdf import FPDF  # noqa: PLC0415 - an extra
-    except ImportError as error:
-        raise LayerFault(
-            "not_installed", f"PDF without a browser needs fpdf2, which is not installed. Install it: {INSTALL_REPORT}."
-        ) from error
+    from fpdf import FPDF  # noqa: PLC0415 - an extra
+
     foot = _printable(report.foot)
 
     class Page(FPDF):

@@ -1,0 +1,175 @@
+"""The command `grownj report`: what it takes, what it refuses, what it writes and says."""
+
+from __future__ import annotations
+
+import io
+from typing import TYPE_CHECKING
+
+import pytest
+from browser import chromium
+from pypdf import PdfReader
+from typer.testing import CliRunner
+
+from grownj_geo.cli import app
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from click.testing import Result
+
+PLACE = "40.567092,-74.320347"
+
+
+def run(*words: object) -> Result:
+    return CliRunner().invoke(app, ["report", *map(str, words)])
+
+
+def said(result: Result) -> str:
+    return " ".join(result.output.split())
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "sites.csv"
+    rows = ["name,lat,lon", "Жуков,40.7344,-74.1641", "<b onclick=x>,40.567092,-74.320347", "nowhere,0,0"]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _no_browser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run without a browser, unless a test is about one."""
+    if request.node.get_closest_marker("browser") is None:
+        monkeypatch.setenv("GROWNJ_CHROMIUM", "")
+
+
+def test_a_page(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    result = run(PLACE, "-o", target, "--preparer", "A. <Analyst>", "--date", "2017-05-02", "--contact", "the office")
+    assert result.exit_code == 0, result.output
+    assert f"Wrote {target}: 1 site" in said(result)
+    page = target.read_text(encoding="utf-8")
+    for words in ("Qualified incentive area: YES", "A. &lt;Analyst&gt;", "2017-05-02", "the office", "<svg"):
+        assert words in page
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_pdf_without_a_browser_says_that_it_has_no_tags(tmp_path: Path) -> None:
+    target = tmp_path / "report.pdf"
+    result = run(PLACE, "-o", target, "--no-map")
+    assert result.exit_code == 0, result.output
+    assert "Made without Chromium. This file has no tags" in said(result)
+    assert "/StructTreeRoot" not in PdfReader(io.BytesIO(target.read_bytes())).trailer["/Root"]
+
+
+def test_chromium_that_is_not_there_is_asked_for(tmp_path: Path) -> None:
+    result = run(PLACE, "-o", tmp_path / "report.pdf", "--pdf-engine", "chromium")
+    assert result.exit_code == 2
+    assert "no Chromium or Chrome was found" in said(result)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_a_pdf_by_the_browser_has_tags(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROWNJ_CHROMIUM", chromium())
+    target = tmp_path / "report.pdf"
+    result = run(PLACE, "-o", target)
+    assert result.exit_code == 0, result.output
+    assert "no tags" not in result.output
+    assert "/StructTreeRoot" in PdfReader(io.BytesIO(target.read_bytes())).trailer["/Root"]
+
+
+def test_a_table_becomes_one_file_and_a_bad_row_stops_nothing(table: Path, tmp_path: Path) -> None:
+    target = tmp_path / "all.html"
+    result = run(table, "-o", target)
+    assert result.exit_code == 2
+    assert "No report: " in said(result)
+    assert "Row 4: (0, 0)" in said(result)
+    page = target.read_text(encoding="utf-8")
+    assert "1. Жуков" in page
+    assert "2. &lt;b onclick=x&gt;" in page
+    assert "Sites without an answer" in page
+
+
+def test_a_folder_has_a_file_for_each_and_a_table_of_all(table: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    result = run(table, "-o", f"{folder}/", "--format", "html", "--no-map")
+    assert result.exit_code == 2
+    assert sorted(p.name for p in folder.iterdir()) == ["000-all-sites.html", "001-Жуков.html", "002-b-onclick-x.html"]
+    assert "001-Жуков.html" in (folder / "000-all-sites.html").read_text(encoding="utf-8")
+
+
+def test_names_of_files_stay_in_the_folder(tmp_path: Path) -> None:
+    table = tmp_path / "sites.csv"
+    table.write_text('name,lat,lon\n../../x,40.7344,-74.1641\n"/etc/..",40.7344,-74.1641\n', encoding="utf-8")
+    assert run(table, "-o", f"{tmp_path / 'out'}/", "--format", "html", "--no-map").exit_code == 0
+    names = {str(p.relative_to(tmp_path)) for p in tmp_path.rglob("*.html")}
+    assert names == {"out/000-all-sites.html", "out/001-x.html", "out/002-etc.html"}
+
+
+def test_a_kept_record_is_verified_and_never_altered(tmp_path: Path) -> None:
+    record = tmp_path / "kept.json"
+    made = CliRunner().invoke(app, ["check", PLACE, "--save", str(record), "--fact", "structure_exists=yes"])
+    assert made.exit_code == 0, made.output
+    before = record.read_bytes()
+    target = tmp_path / "report.html"
+    result = run(record, "-o", target, "--fact", "structure_exists=no")
+    assert result.exit_code == 0
+    assert "1 record is reported as recorded: day, facts and readings that were typed are not applied" in said(result)
+    page = target.read_text(encoding="utf-8")
+    assert "whose checksum is right" in page
+    assert record.read_bytes() == before
+    record.write_bytes(before.replace(b'"yes"', b'"no"', 1))
+    target.unlink()
+    result = run(record, "-o", target)
+    assert result.exit_code == 2
+    assert "was altered after it was kept" in said(result)
+    assert not target.exists()
+
+
+def test_facts_readings_and_the_day_are_those_that_were_said(tmp_path: Path) -> None:
+    target = tmp_path / "report.html"
+    words = ("--fact", "structure_exists=yes", "--reading", "A11=strict", "--as-of", "2016-01-04")
+    assert run(PLACE, "-o", target, "--no-map", *words).exit_code == 0
+    page = target.read_text(encoding="utf-8")
+    for shown in ("2016-01-04 (as stated)", "structure_exists", "strict (as chosen)"):
+        assert shown in page
+
+
+def test_a_coordinate_in_two_words(tmp_path: Path) -> None:
+    assert run("40.7344", "-74.1641", "-o", tmp_path / "report.html", "--no-map").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        ((), 2, "Expected sites and where to write"),
+        ((PLACE,), 2, "Expected sites and where to write"),
+        ((PLACE, "-o", "report.docx"), 2, "expected .pdf, .html, or a folder's name"),
+        ((PLACE, "-o", "nowhere/report.pdf"), 2, "there is no folder"),
+        ((PLACE, "-o", "report.pdf", "--format", "html"), 2, "not of one kind"),
+        ((PLACE, "-o", "report.pdf", "--pdf-engine", "word"), 2, "--pdf-engine was read as 'word'"),
+        ((PLACE, "-o", "report.html", "--date", "May 2"), 2, "Expected YYYY-MM-DD"),
+        ((PLACE, "-o", "report.html", "--fact", "structure=yes"), 2, "structure_exists"),
+        (("39.9526,-75.1652", "-o", "report.html"), 3, "outside New Jersey"),
+        (("no such place", "-o", "report.html"), 2, "No report: 'no such place'"),
+    ],
+)
+def test_what_is_refused_writes_nothing(
+    words: tuple[str, ...], code: int, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = run(*words)
+    assert result.exit_code == code, result.output
+    assert told in said(result)
+    assert not list(tmp_path.iterdir())
+
+
+def test_nothing_is_written_over_what_is_read(tmp_path: Path) -> None:
+    table = tmp_path / "sites.html"
+    table.write_text("x", encoding="utf-8")
+    result = run(table, "-o", table)
+    assert result.exit_code == 2
+    assert "Nothing was overwritten" in said(result)
+    assert table.read_text(encoding="utf-8") == "x"
