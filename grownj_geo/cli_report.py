@@ -127,6 +127,8 @@ def report(
         written = list(_written(plan, done, refused, form))
     if strict:
         say(f"--strict: {STRICT_WORDS}")
+    if as_of or fact or chosen or edition or rulebook or uncertainty_ft:
+        _tell_recorded(done)
     _tell(plan, written, len(done))
     _tell_refused(refused)
     if refused:
@@ -365,6 +367,13 @@ def _tell(plan: _Plan, written: Sequence[Path], sites: int) -> None:
         from grownj_geo.reportpdf import UNTAGGED  # noqa: PLC0415 - only where it is used
 
         say(f"Made without Chromium. {UNTAGGED}")
+
+
+def _tell_recorded(done: Sequence[Reported]) -> None:
+    count = sum(bool(one.origin) for one in done)
+    if count:
+        records = f"{count:,} records are" if count > 1 else "1 record is"
+        say(f"{records} reported as recorded: day, facts and readings that were typed are not applied to them.")
 
 
 def _tell_refused(refused: Sequence[_NotDone]) -> None:

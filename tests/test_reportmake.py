@@ -1,7 +1,8 @@
-"""From sites and records to what is reported: a record is told as recorded, and is measured again only on the same data."""
+"""From sites and records to what is reported: a record is told as recorded, and measured only on the same data."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -36,7 +37,7 @@ def test_a_site_is_asked_measured_and_drawn(engine: Engine) -> None:
     assert found.better is not None
     assert found.picture is not None
     assert found.picture.kind == "svg"
-    assert [key.label for key in found.picture.keys][0] == "Distressed municipality"
+    assert found.picture.keys[0].label == "Distressed municipality"
     assert "2,601 ft to Metropark" in found.picture.words
     assert not found.origin
 
@@ -81,9 +82,7 @@ def test_a_record_of_another_day_and_reading_keeps_them(atlas: Atlas, engine: En
     assert found.better is not None
 
 
-def test_a_record_whose_layers_are_gone_is_not_measured_on_others(
-    atlas: Atlas, engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_record_whose_layers_are_gone_is_not_measured_on_others(engine: Engine, tmp_path: Path) -> None:
     candidate = recorded(tmp_path, engine)
     assert candidate.kept is not None
     then = candidate.kept.determination
@@ -91,13 +90,8 @@ def test_a_record_whose_layers_are_gone_is_not_measured_on_others(
         layer.model_copy(update={"sha256": "0" * 64}) if layer.id == "transit_stations" else layer
         for layer in then.layers
     )
-    monkeypatch.setattr(
-        type(candidate.kept),
-        "determination",
-        property(lambda _: then.model_copy(update={"layers": layers})),
-        raising=False,
-    )
-    found = Maker(engine).report(candidate)
+    kept = replace(candidate.kept, determination=then.model_copy(update={"layers": layers}))
+    found = Maker(engine).report(replace(candidate, kept=kept))
     assert found.better is None
     assert found.picture is None
     assert found.better_words.startswith("Not measured. The layers or the rules of the record are not all at hand")
