@@ -16,6 +16,7 @@ from grownj_geo.place import municipalities_by_code
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
     from datetime import date
 
     from numpy.typing import NDArray
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CLASS_SLACK_FT",
     "MUNICIPAL",
+    "WIDE_SLACK_FT",
     "Finder",
     "Index",
     "MunicipalLines",
@@ -44,6 +46,7 @@ __all__ = [
     "municipal_state",
     "part_corners",
     "station_reach_ft",
+    "wide_classes",
 ]
 
 _MOST_EDGES = 20_000
@@ -51,6 +54,8 @@ _EDGE_FT = 1e-6
 _SCATTER = np.uint64(0x9E3779B97F4A7C15)
 CLASS_SLACK_FT = 800.0
 """How large a polygon may be and still be of the class of its first corner's square."""
+WIDE_SLACK_FT = 3_000.0
+"""The same for the classes that are made for large polygons alone."""
 
 MUNICIPAL = "municipal"
 """The lines of the municipalities, as finders and indexes know them."""
@@ -356,7 +361,15 @@ def municipal_state(  # noqa: PLR0917 - arrays that belong together
     return MunicipalState(cover, beside[order], of[order], away[order], unsure)
 
 
-def distance_classes(plan: Plan, asked: DistanceQuestion, centres: Floats, side: float, limit_ft: float) -> Ints:
+def distance_classes(
+    plan: Plan,
+    asked: DistanceQuestion,
+    centres: Floats,
+    side: float,
+    limit_ft: float,
+    *,
+    slack_ft: float = CLASS_SLACK_FT,
+) -> Ints:
     """Return which squares lie alike to the radii of a question about polygons; -1 where a square lies across one.
 
     Parameters
@@ -367,12 +380,14 @@ def distance_classes(plan: Plan, asked: DistanceQuestion, centres: Floats, side:
         Centres of the squares, shape (k, 2), and their side, in US survey feet.
     limit_ft
         A square that is this near to a radius is taken to lie across it.
+    slack_ft
+        How large a polygon may be that begins in a square and is of its class.
     """
     table = table_of(np.array(shapely.points(centres), dtype=object))
     found = leaves_of(plan.bound, plan.atlas, table).distance(asked.where)
     if found is None:
         raise AssertionError(asked.where.layer)
-    reach = side * np.sqrt(0.5) + limit_ft + CLASS_SLACK_FT
+    reach = side * np.sqrt(0.5) + limit_ft + slack_ft
     number, across = np.zeros(len(centres), dtype=np.int64), np.zeros(len(centres), dtype=bool)
     for feet in (found.near_low, found.near, found.near_high):
         number = 2 * number + np.isnan(feet)
@@ -381,6 +396,27 @@ def distance_classes(plan: Plan, asked: DistanceQuestion, centres: Floats, side:
             across |= np.abs(feet - radius) <= reach + 1e-3 * np.minimum(np.nan_to_num(feet), 1e6)
             number = 2 * number + (feet > radius)
     return np.where(across, -1, number)
+
+
+def wide_classes(plan: Plan, asked: DistanceQuestion, xy: Floats, limit_ft: float) -> Ints:
+    """Return the classes of large polygons, at most `WIDE_SLACK_FT` across, from a corner of their boxes; -1 for none.
+
+    A square is looked at once for all blocks of a table.
+    """
+    squares = np.floor(xy / _COARSE_FT).astype(np.int64)
+    about = (asked.key, asked.features.tobytes(), asked.doubtful.tobytes(), tuple(asked.every_radius), limit_ft)
+    known = _wide.setdefault(plan.atlas, {}).setdefault((tuple(sorted(plan.bound.readings.items())), about), {})
+    numbers = list(map(tuple, squares.tolist()))
+    new = sorted({number for number in numbers if number not in known})
+    if new:
+        centres = (np.array(new, dtype=np.float64) + 0.5) * _COARSE_FT
+        classes = distance_classes(plan, asked, centres, _COARSE_FT, limit_ft, slack_ft=WIDE_SLACK_FT)
+        known.update(zip(new, classes.tolist(), strict=True))
+    return np.array([known[number] for number in numbers], dtype=np.int64)
+
+
+# Of atlases that are in use only.
+_wide: WeakKeyDictionary[Atlas, dict[Hashable, dict[tuple[int, ...], int]]] = WeakKeyDictionary()
 
 
 def station_reach_ft(plan: Plan, layer: Layer, limit_ft: float) -> float:

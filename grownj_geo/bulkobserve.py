@@ -15,12 +15,14 @@ from grownj_geo.bulkcut import LEAST_AREA, Shares, near_reach_ft, shares_on_grou
 from grownj_geo.bulkfind import (
     CLASS_SLACK_FT,
     MUNICIPAL,
+    WIDE_SLACK_FT,
     MunicipalLines,
     MunicipalState,
     TreeFinder,
     ground_name,
     part_corners,
     station_reach_ft,
+    wide_classes,
 )
 from grownj_geo.bulkline import UNSURE_FT, starts_of
 from grownj_geo.bulkmeasure import (
@@ -330,7 +332,10 @@ class _Observer:
                 continue
             classes = self.finder.distance_class(number)[self.starts]
             if not self.points:
-                classes = np.where(self.areas.across_ft > CLASS_SLACK_FT, -1, classes)
+                across = self.areas.across_ft
+                classes = np.where(across > CLASS_SLACK_FT, -1, classes)
+                large = np.flatnonzero((across > CLASS_SLACK_FT) & (across <= WIDE_SLACK_FT))
+                classes[large] = wide_classes(self.plan, asked, self.areas.boxes[large, :2], self.limit_ft)
             # The first of each class stands for all of it.
             first = np.full(int(classes.max(initial=-1)) + 1, len(classes), dtype=np.int64)
             common = np.flatnonzero(classes >= 0)
