@@ -8,7 +8,7 @@ from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import date
 
     from grownj_geo.creditparams import Figures
@@ -160,6 +160,42 @@ def count_capital(
         found.amounts[rule] = list(amounts.values())
         found.remediation[rule] = sum((_net(i) for i in hard if i.what == "remediation"), Decimal(0))
         found.notes[rule] = notes
+    return found
+
+
+def allocated(items: Iterable[CapitalItem], sqft: Mapping[str, Decimal], notes: list[str]) -> list[CapitalItem]:
+    """Return expenses with the premises' share of what pertains to a whole facility.
+
+    Parameters
+    ----------
+    items
+        The expenses as stated.
+    sqft
+        Gross leasable area of each building of the project.
+    notes
+        Takes what is told of each share.
+
+    Examples
+    --------
+    >>> from grownj_geo.creditproject import CapitalItem
+    >>> whole = CapitalItem(what="construction", amount=Decimal(900), of_facility_sqft=Decimal(3000))
+    >>> allocated([whole], {"site": Decimal(1000)}, [])[0].amount
+    Decimal('300.00')
+    """
+    first = next(iter(sqft))
+    found = []
+    for item in items:
+        if item.of_facility_sqft is None:
+            found.append(item)
+            continue
+        own = min(sqft[item.building or first], item.of_facility_sqft)
+        parts = {
+            # Multiplied first: a third of three is one.
+            name: (amount * own / item.of_facility_sqft).quantize(_CENT, rounding=ROUND_DOWN)
+            for name, amount in (("amount", item.amount), ("grants", item.grants))
+        }
+        notes.append(f"${parts['amount']:,.2f} of ${item.amount:,.2f} is the premises' share of the facility.")
+        found.append(item.model_copy(update={**parts, "of_facility_sqft": None}))
     return found
 
 

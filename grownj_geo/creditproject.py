@@ -136,6 +136,8 @@ class Business(_Strict):
         Which minimum of jobs it has; derived from the industry where it is left out.
     primarily_warehouse
         Whether it is primarily a warehouse, distribution or fulfillment center business, which is no targeted industry.
+    gaming_revenue_percent
+        Share of gaming in the revenue of a project with both: that share of jobs and investment does not count.
     retail_sqft, grocery_percent
         Of a retail facility in the project: its size, and the share of a full-service supermarket or grocery.
     """
@@ -148,6 +150,7 @@ class Business(_Strict):
     university_research_hospital: bool | None = None
     auto_headquarters: bool | None = None
     drug_device_or_clinical_lab: bool | None = None
+    gaming_revenue_percent: Percent | None = None
     retail_sqft: Number | None = None
     grocery_percent: Percent | None = None
 
@@ -233,6 +236,9 @@ class CapitalItem(_Strict):
         Before or after the application; `incurred`, a day, says it where it is given.
     grants
         What State sources paid of it, for remediation any public source: that much does not count.
+    of_facility_sqft
+        Where it pertains to a whole facility, as a seller's or landlord's may: the gross leasable area of all of it;
+        the premises' share counts.
     """
 
     building: str | None = None
@@ -241,6 +247,7 @@ class CapitalItem(_Strict):
     when: Literal["before", "after"] | None = None
     incurred: date | None = None
     grants: Money = Decimal(0)
+    of_facility_sqft: Annotated[Number, Field(gt=0)] | None = None
 
 
 class Bonuses(_Strict):

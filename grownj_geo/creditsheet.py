@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grownj_geo.areas import BuildingAreas, area_names
-from grownj_geo.creditcount import CAPITAL_RULES, JOB_RULES, count_capital, count_jobs
+from grownj_geo.creditcount import CAPITAL_RULES, JOB_RULES, allocated, count_capital, count_jobs
 from grownj_geo.creditproject import PROJECT_FACTS
-from grownj_geo.creditrange import INFINITY, Range
+from grownj_geo.creditrange import INFINITY, Range, cents
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -256,7 +256,8 @@ def _jobs(
         counted = count_jobs(
             [g for g in project.jobs if g.kind == kind and (g.building or first) == building.id], figures
         )
-        counts.append(counted.counts)
+        # Of a project with gaming, the share of the other revenue is the share of the jobs; no part of a job counts.
+        counts.append({rule: int(count * _apart_from_gaming(project)) for rule, count in counted.counts.items()})
         notes += counted.notes
         assumed += counted.assumed
     return {rule: np.array([count[rule] for count in counts], dtype=np.int64) for rule in JOB_RULES}
@@ -268,7 +269,9 @@ def _capital(project: Project, figures: Figures, facts: dict[str, Kleene], notes
         facts["substantial_remediation"] = _kleene([None])
         unknown = Range.same(len(names), 0, INFINITY)
         return dict.fromkeys(CAPITAL_RULES, unknown)
-    found = count_capital(project.capital, names, applied=project.application_date, figures=figures)
+    sqft = {building.id: building.gross_leasable_sqft for building in project.buildings}
+    items = allocated(project.capital, sqft, notes)
+    found = count_capital(items, names, applied=project.application_date, figures=figures)
     share = figures.number("substantial_remediation_percent")
     enough = {
         bool(found.remediation[rule]) and found.remediation[rule] * 100 >= share * sum(found.amounts[rule], Decimal(0))
@@ -278,7 +281,17 @@ def _capital(project: Project, figures: Figures, facts: dict[str, Kleene], notes
     shared = [words for words in found.notes["plain"] if words in found.notes["zone"]]
     notes += shared + [f"Outside a growth zone: {words}" for words in found.notes["plain"] if words not in shared]
     notes += [f"In a growth zone: {words}" for words in found.notes["zone"] if words not in shared]
-    return {rule: Range.exact(_objects(found.amounts[rule])) for rule in CAPITAL_RULES}
+    apart = _apart_from_gaming(project)
+    if apart < 1:
+        notes.append(
+            f"{100 - apart * 100:g} % of jobs and investment does not count: the share of gaming in the revenue."
+        )
+    return {rule: Range.exact(_objects([cents(v * apart) for v in found.amounts[rule]])) for rule in CAPITAL_RULES}
+
+
+def _apart_from_gaming(project: Project) -> Decimal:
+    """Return the share of a project's revenue that is not from gaming (18.2, Non-gaming business)."""
+    return 1 - (project.business.gaming_revenue_percent or Decimal(0)) / 100
 
 
 def _salaries(project: Project) -> Range:
