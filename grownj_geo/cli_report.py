@@ -38,9 +38,11 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from grownj_geo.candidates import Candidate
+    from grownj_geo.creditproject import Project
     from grownj_geo.determine import Engine
     from grownj_geo.kept import Refused
     from grownj_geo.reportblocks import Report
+    from grownj_geo.reportmake import Maker
     from grownj_geo.reportpage import Form, Reported
     from grownj_geo.site import FactValue
 
@@ -86,6 +88,10 @@ def report(
     preparer: Annotated[Text, option(metavar="NAME", words="Who prepares it; a blank line without.")] = None,
     on: Annotated[Text, option("--date", metavar="DATE", words="When; a blank line without.")] = None,
     contact: Annotated[Text, option(metavar="TEXT", words="Whom to ask for a review; a blank line without.")] = None,
+    project: Annotated[
+        Path | None,
+        option("--project", metavar="YAML", words="Its credits at each site too, as grownj credits has it."),
+    ] = None,
     no_map: Annotated[bool, option("--no-map", words="Leave out the map pictures.")] = False,
     format: Annotated[Text, option(metavar="pdf|html", words="What a folder gets (default: pdf).")] = None,  # noqa: A002
     pdf_engine: Annotated[
@@ -111,6 +117,7 @@ def report(
         fail('Expected sites and where to write, as in: grownj report "40.7344,-74.1641" -o report.pdf.')
     plan = _plan(output, typed, format, pdf_engine)
     from grownj_geo.reporthtml import check_report_packages  # noqa: PLC0415 - only where it is used
+    from grownj_geo.reportmake import Maker  # noqa: PLC0415 - same
     from grownj_geo.reportpage import Form  # noqa: PLC0415 - same
 
     with refusals():
@@ -120,7 +127,10 @@ def report(
     chosen = readings_of(reading or (), strict=strict, strict_editions=strict_editions)
     engine = _engine(as_of, rulebook, edition or (), chosen)
     with refusals():
-        done, refused = _reported(engine, plan, typed, _stated(fact or ()), crs, uncertainty_ft, maps=not no_map)
+        stated = _stated(fact or ())
+        described = None if project is None else _project(project, engine, stated)
+        maker = Maker(engine, maps=None if no_map else plan.kind, project=described)
+        done, refused = _reported(maker, typed, stated, crs, uncertainty_ft)
         if not done:
             _tell_refused(refused)
             raise typer.Exit(OUTSIDE if refused and all(one.outside for one in refused) else cli_site.BAD_INPUT)
@@ -227,25 +237,43 @@ def _stated(statements: Sequence[str]) -> dict[str, FactValue]:
 # -- the work ------------------------------------------------------------------------------------------
 
 
-def _reported(  # noqa: PLR0917 - what was typed, in order
-    engine: Engine,
-    plan: _Plan,
-    typed: Sequence[str],
-    stated: dict[str, FactValue],
-    crs: str | None,
-    uncertainty_ft: float,
-    *,
-    maps: bool,
+def _project(path: Path, engine: Engine, stated: dict[str, FactValue]) -> Project:
+    """Return a project of one building, whose facts are stated of every site."""
+    from grownj_geo.creditproject import ProjectError, read_project  # noqa: PLC0415 - only where it is used
+    from grownj_geo.facts import check_facts  # noqa: PLC0415 - same
+    from grownj_geo.reportcredits import only_building  # noqa: PLC0415 - same
+
+    if engine.rulebook.id != "grow-nj":
+        fail(
+            f"--project is of the program of the rulebook grow-nj, and --rulebook is {engine.rulebook.id!r}. "
+            "Leave out either."
+        )
+    try:
+        found = read_project(path)
+        only_building(found)
+    except ProjectError as error:
+        for line in str(error).splitlines():
+            say(line)
+        raise typer.Exit(cli_site.BAD_INPUT) from error
+    for name, value in check_facts(found.buildings[0].facts).items():
+        if stated.setdefault(name, value) != value:
+            fail(
+                f"The fact {name} is {value!r} in {path} and {stated[name]!r} in --fact; expected one. "
+                "Leave out either."
+            )
+    return found
+
+
+def _reported(
+    maker: Maker, typed: Sequence[str], stated: dict[str, FactValue], crs: str | None, uncertainty_ft: float
 ) -> tuple[list[Reported], list[_NotDone]]:
     """Return what is reported of every site, and what could not be; one never stops the others."""
     from grownj_geo.errors import FactError, OutsideNewJerseyError, SiteError  # noqa: PLC0415 - only where it is used
     from grownj_geo.kept import Refused  # noqa: PLC0415 - same
-    from grownj_geo.reportmake import Maker  # noqa: PLC0415 - same
 
-    maker = Maker(engine, maps=plan.kind if maps else None)
     done: list[Reported] = []
     refused: list[_NotDone] = []
-    for one in _shown(_candidates(engine, typed, crs)):
+    for one in _shown(_candidates(maker.engine, typed, crs)):
         if len(done) + len(refused) >= _MOST_SITES:
             fail(
                 f"There are more than {_MOST_SITES:,} sites; expected as many as are read. Use grownj batch for tables."

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import shapely
 
+from grownj_geo.areas import area_names, rulebooks_for
+from grownj_geo.determine import Engine
 from grownj_geo.engines import Conditions, Engines
 from grownj_geo.errors import FactError, LayerError, RulebookError, SiteError
 from grownj_geo.inputchanges import known_readings
@@ -16,6 +18,7 @@ from grownj_geo.mapareas import draw_areas
 from grownj_geo.mapsites import MapSites
 from grownj_geo.nextbetter import Finder
 from grownj_geo.records import rulebook_record
+from grownj_geo.reportcredits import credit_section
 from grownj_geo.reportmap import report_map
 from grownj_geo.reportpage import Reported
 from grownj_geo.reportwords import cut_words
@@ -24,14 +27,12 @@ from grownj_geo.rulebook import load_rulebook, shipped_rulebooks
 from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:
-    from datetime import date
-
     from grownj_geo.candidates import Candidate
+    from grownj_geo.creditproject import Project
     from grownj_geo.determination import Determination
-    from grownj_geo.determine import Engine
     from grownj_geo.kept import Kept
     from grownj_geo.mapareas import MapAreas
-    from grownj_geo.reportblocks import Picture
+    from grownj_geo.reportblocks import Picture, Section
     from grownj_geo.rulebook import Rulebook
     from grownj_geo.site import Site
 
@@ -51,6 +52,7 @@ class _At:
     engine: Engine
     finder: Finder
     areas: MapAreas | None = None
+    others: list[Engine] | None = None
 
 
 @dataclass
@@ -63,13 +65,13 @@ class Maker:
         What sites are asked of that come without a record.
     maps
         What maps are made as; None for no maps.
-    determined_on
-        A day for the records of those sites.
+    project
+        What a project of one building at each site could have of credits is told too.
     """
 
     engine: Engine
     maps: Literal["svg", "png"] | None = "svg"
-    determined_on: date | None = None
+    project: Project | None = None
     _engines: Engines = field(default_factory=Engines)
     _at: dict[int, _At] = field(default_factory=dict)
     _made: int = 0
@@ -89,7 +91,7 @@ class Maker:
         """
         if candidate.kept is not None:
             return self._of_record(candidate.name, candidate.kept)
-        found = self.engine.determine(candidate.site, determined_on=self.determined_on, other_readings=True)
+        found = self.engine.determine(candidate.site, other_readings=True)
         return self._with_engine(candidate.name, candidate.site, found, self.engine)
 
     # -- records --------------------------------------------------------------------------------------
@@ -103,7 +105,9 @@ class Maker:
         engine = self._engine_of(kept)
         if engine is None:
             words = f"Not measured. {_CHANGED}"
-            return Reported(name, found, better_words=words, origin=origin, no_picture=f"There is no map. {_CHANGED}")
+            none = f"There is no map. {_CHANGED}" if self.maps else ""
+            extra = self._credits([found])
+            return Reported(name, found, better_words=words, origin=origin, no_picture=none, extra=extra)
         return self._with_engine(name, kept.site, found, engine, origin=origin)
 
     def _engine_of(self, kept: Kept) -> Engine | None:
@@ -159,7 +163,20 @@ class Maker:
             origin=origin,
             picture=picture,
             no_picture=_NO_PLACE if self.maps and picture is None else "",
+            extra=self._credits([found, *(other.determine(site) for other in self._others(at))]),
         )
+
+    def _others(self, at: _At) -> list[Engine]:
+        """Return engines for the other rulebooks that credit rules ask."""
+        if self.project is None:
+            return []
+        if at.others is None:
+            books = [book for book in rulebooks_for(area_names()) if book != at.engine.rulebook.id]
+            at.others = [Engine(at.engine.atlas, load_rulebook(book), dict(at.engine.readings)) for book in books]
+        return at.others
+
+    def _credits(self, determinations: list[Determination]) -> tuple[Section, ...]:
+        return () if self.project is None else (credit_section(self.project, determinations),)
 
     def _picture(self, at: _At, name: str, site: Site, found: Determination) -> Picture | None:
         if self.maps is None:

@@ -587,7 +587,7 @@ def _layers(found: Determination) -> Iterator[Block]:
         for layer in used
     )
     if rows:
-        yield Grid("Layers that were used", ("Layer", "Edition", "SHA-256 of its content"), (34, 18, 48), rows)
+        yield Grid("Layers that were used", ("Layer", "Edition", "SHA-256 of its content"), (26, 15, 59), rows)
     missing = [x.title for x in found.layers if x.status == "missing"]
     if missing:
         yield Words(plain(f"Known to the rules and not loaded: {'; '.join(missing)}."), "small")
