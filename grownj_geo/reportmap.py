@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
@@ -60,27 +61,40 @@ def report_map(
             text.set_path_effects([])
             text.set_bbox({"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.8})
     shown = cut_words(name, 80)
+    title, words = f"Map of {shown}", _words(site, seen)
     content = picture_bytes(figure, kind, with_font=False)
     return Picture(
-        content=inlined(content, mark) if kind == "svg" else content,
+        content=inlined(content, mark, title, words) if kind == "svg" else content,
         kind=kind,
-        title=f"Map of {shown}",
-        words=_words(site, seen),
+        title=title,
+        words=words,
         keys=tuple(Key(plain(k.label), k.look.colour, k.look.pattern, k.look.opacity) for k in seen),
         below=_below(site, areas, seen),
     )
 
 
-def inlined(svg: bytes, mark: str) -> bytes:
-    """Return an SVG as an element of a page: without prolog, style and metadata, and with names of its own.
+def inlined(svg: bytes, mark: str, title: str, words: str) -> bytes:
+    r"""Return an SVG as an element of a page, with a name and a description for those who do not see it.
+
+    Prolog, style and metadata are left out; the names inside become its own.
 
     Examples
     --------
-    >>> inlined(b'<?xml version="1.0"?><svg><g id="a"/><use href="#a"/></svg>', "m1-")
-    b'<svg><g id="m1-a"/><use href="#m1-a"/></svg>'
+    >>> made = inlined(b'<?xml version="1.0"?><svg><g id="a"/><use href="#a"/></svg>', "m1-", "A & B", "both")
+    >>> print(made.decode().replace("><", ">\n<"))
+    <svg role="img" aria-labelledby="m1-title m1-desc">
+    <title id="m1-title">A &amp; B.</title>
+    <desc id="m1-desc">both</desc>
+    <g id="m1-a"/>
+    <use href="#m1-a"/>
+    </svg>
     """
     text = _STYLE.sub("", _METADATA.sub("", _PROLOG.sub("", svg.decode("utf-8"), count=1)))
-    return _NAMES.sub(lambda found: found.group() + mark, text).encode()
+    text = _NAMES.sub(lambda found: found.group() + mark, text)
+    begin, end, rest = text.partition(">")
+    attributes = f' role="img" aria-labelledby="{mark}title {mark}desc"'
+    told = f'<title id="{mark}title">{escape(title)}.</title><desc id="{mark}desc">{escape(words)}</desc>'
+    return f"{begin}{attributes}{end}{told}{rest}".encode()
 
 
 def _words(site: MapSites, seen: Sequence[DrawnClass]) -> str:

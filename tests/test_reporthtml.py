@@ -92,9 +92,10 @@ def test_every_heading_of_a_table_says_what_it_is_of(one: str) -> None:
 
 
 def test_the_map_has_a_name_and_its_letters_are_letters(one: str) -> None:
-    (drawn,) = [attrs for attrs in Page(one).named("div") if attrs.get("role") == "img"]
-    assert "Map of Café Αθήνα Жуков" in str(drawn["aria-label"])
-    assert "2,601 ft to Metropark" in str(drawn["aria-label"])
+    (drawn,) = [attrs for attrs in Page(one).named("svg") if attrs.get("role") == "img"]
+    title, words = str(drawn["aria-labelledby"]).split()
+    assert f'<title id="{title}">Map of Café Αθήνα Жуков.</title>' in one
+    assert re.search(rf'<desc id="{words}">[^<]*2,601 ft to Metropark', one)
     assert re.search(r"<text[^>]*>Edison Township</text>", one)
 
 
