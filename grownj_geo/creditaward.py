@@ -12,6 +12,7 @@ import numpy as np
 from grownj_geo.creditbonus import BonusSum, bonuses_of
 from grownj_geo.creditmega import facility, mega_projects
 from grownj_geo.creditminimums import growth_zone
+from grownj_geo.creditpools import pools_of
 from grownj_geo.creditrange import INFINITY, Range, all_along, any_along, cents, each, money, unsaid
 from grownj_geo.creditsheet import LIMITS
 from grownj_geo.logic import all_of, any_of
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.creditminimums import Minimums
     from grownj_geo.creditparams import Figures, Line
-    from grownj_geo.creditrange import Amounts, Kleene
+    from grownj_geo.creditrange import Kleene
     from grownj_geo.creditsheet import Sheet
 
 __all__ = ["Award", "award_of"]
@@ -43,8 +44,8 @@ class Award:
         Shape (b,): dollars for a job and year.
     new_amount, retained_amount, yearly
         Shape (b,): dollars a year before the project's limit.
-    pools
-        Shape (b,): a number for each pool of buildings that are computed together.
+    pool_jobs, pool_capital
+        Shape (b,): jobs and capital of the pool that the building is computed with.
     pool_limit
         Shape (b,): the yearly limit of the building's line.
     limited
@@ -72,7 +73,6 @@ class Award:
     gross: Range
     ordinary_share: Range
     exception: Kleene
-    pools: NDArray[np.int64]
     pool_jobs: Range
     pool_capital: Range
     new_amount: Range
@@ -110,8 +110,8 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
     base = _over_lines(lines, sure, [(line, figures.band(line.base)) for line in figures.book.lines])
     job_limit = _over_lines(lines, sure, [(line, figures.limit(line.job_limit)) for line in figures.book.lines])
     pool_limit = _over_lines(lines, sure, [(line, figures.limit(line.year_limit)) for line in figures.book.lines])
-    pools = _pools(sheet, lines)
-    pool_jobs, pool_capital = _decimals(_pooled(jobs, pools)), _pooled(minimums.capital, pools)
+    pools = pools_of(sheet, lines, figures.book)
+    pool_jobs, pool_capital = _decimals(pools.sums(jobs)), pools.sums(minimums.capital)
     bonuses = bonuses_of(sheet, minimums, mega["any"], pool_jobs, figures)
     gross = (base + bonuses.total).least(job_limit)
     share = figures.band("retained_percent")
@@ -120,7 +120,7 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
     retained_amount = _retained(minimums.retained, gross, half, pool_capital, pool_jobs, exception, figures)
     new_amount = gross * _decimals(minimums.new)
     yearly = new_amount + retained_amount
-    limited = _limited(sheet, yearly, pools, pool_limit)
+    limited = pools.limited(yearly, pool_limit, sheet.project)
     year_limits = _year_limits(sheet, lines, figures, strict=strict)
     by_jobs = limited
     for limit in year_limits.values():
@@ -144,7 +144,6 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
         gross=gross,
         ordinary_share=half,
         exception=exception,
-        pools=pools,
         pool_jobs=pool_jobs,
         pool_capital=pool_capital,
         new_amount=new_amount,
@@ -201,46 +200,7 @@ def _over_lines(
     return Range(np.where(sure, low, money(b, 0)), high)
 
 
-# -- pools --------------------------------------------------------------------------------------------
-
-
-def _pools(sheet: Sheet, lines: dict[str, Kleene]) -> NDArray[np.int64]:
-    """Return which buildings of a project are computed together: those with the same factors."""
-    if sheet.b == sheet.n:
-        return np.arange(sheet.b)
-    factors = np.column_stack([*sheet.areas.values(), *lines.values(), sheet.similar, sheet.new_built])
-    pools: dict[tuple[int, bytes], int] = {}
-    at = [(int(project), row.tobytes()) for project, row in zip(sheet.project, factors, strict=True)]
-    return np.array([pools.setdefault(key, len(pools)) for key in at], dtype=np.int64)
-
-
-def _pooled(values: Range, pools: NDArray[np.int64]) -> Range:
-    """Return for each building the sum over its pool."""
-    if len(pools) == 0 or int(pools.max()) == len(pools) - 1:
-        return values
-
-    def summed(amounts: Amounts) -> Amounts:
-        total = [
-            sum(amounts[pools == pool].tolist(), type(amounts.tolist()[0])(0)) for pool in range(int(pools.max()) + 1)
-        ]
-        found = np.empty(len(pools), dtype=object)
-        found[:] = [total[pool] for pool in pools]
-        return found
-
-    return Range(summed(values.low), summed(values.high))
-
-
-def _limited(sheet: Sheet, yearly: Range, pools: NDArray[np.int64], limit: Range) -> Range:
-    """Return what each project has a year when each pool keeps to the limit of its line."""
-    if sheet.b == sheet.n:
-        return yearly.least(limit)
-    pooled = _pooled(yearly, pools).least(limit)
-    first = np.unique(pools, return_index=True)[1]
-    low, high = money(sheet.n, 0), money(sheet.n, 0)
-    for row in first:
-        low[sheet.project[row]] += pooled.low[row]
-        high[sheet.project[row]] += pooled.high[row]
-    return Range(low, high)
+# -- amounts ------------------------------------------------------------------------------------------
 
 
 def _decimals(jobs: Range) -> Range:

@@ -36,7 +36,7 @@ def building(name: str, areas: dict[str, str], **more: Any) -> dict[str, Any]:
 @st.composite
 def projects(draw: st.DrawFn, *, known: bool = False) -> dict[str, Any]:
     words = st.sampled_from(WORDS[:2] if known else WORDS)
-    names = draw(st.sampled_from([["A"], ["A"], ["A", "B"]]))
+    names = draw(st.sampled_from([["A"], ["A"], ["A", "B"], ["A", "B", "C"]]))
     base = st.dictionaries(st.sampled_from(AREAS), words, max_size=6)
     buildings = []
     for name in names:
