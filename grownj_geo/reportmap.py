@@ -59,7 +59,7 @@ def report_map(
         for text in figure.axes[0].texts:
             # A halo makes outlines of letters; on a ground of their own they stay letters.
             text.set_path_effects([])
-            text.set_bbox({"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 0.8})
+            text.set_bbox({"facecolor": "white", "alpha": 0.85, "edgecolor": "none", "pad": 0.8})
     shown = cut_words(name, 80)
     title, words = f"Map of {shown}", _words(site, seen)
     content = picture_bytes(figure, kind, with_font=False)

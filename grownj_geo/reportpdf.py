@@ -29,6 +29,8 @@ _COLOURS = {"yes": (11, 93, 59), "no": (122, 35, 24), "undetermined": (106, 74, 
 _HEADINGS = {1: 17.0, 2: 12.5, 3: 10.5, 4: 9.5}
 _BODY, _SMALL = 8.6, 7.4
 _MARGIN_PT = 54.0
+_CLOSE = 0.84
+_COUNT = "{pgs}"
 
 
 def untagged_pdf(report: Report) -> bytes:
@@ -62,7 +64,9 @@ def _page(report: Report) -> Any:  # noqa: ANN401 - fpdf2 is an extra
     foot = _printable(report.foot)
 
     class Page(FPDF):
-        """Has the foot of a report."""
+        """Has the foot of a report, and is written closer for one of many sites."""
+
+        scale = 1.0
 
         def footer(self) -> None:
             self.set_y(-36)
@@ -70,9 +74,11 @@ def _page(report: Report) -> Any:  # noqa: ANN401 - fpdf2 is an extra
             self.set_text_color(*_SOFT)
             self.cell(0, 9, foot)
             self.set_x(self.l_margin)
-            self.cell(0, 9, f"Page {self.page_no()} of {{nb}}", align="R")
+            self.cell(0, 9, f"Page {self.page_no()} of {_COUNT}", align="R")
 
     page = Page(format="letter", unit="pt")
+    page.alias_nb_pages(_COUNT)
+    page.scale = _CLOSE if any(section.page for section in report.sections) else 1.0
     for weight, file in font_files().items():
         page.add_font(_FONT, style="B" if weight == "bold" else "", fname=file)
     page.set_creation_date(datetime(1970, 1, 2, tzinfo=UTC))
@@ -116,7 +122,7 @@ def _block(page: Any, block: Block) -> None:  # noqa: ANN401 - same
 
 
 def _heading(page: Any, words: str, level: int) -> None:  # noqa: ANN401 - same
-    page.ln(9 if level > 1 else 0)
+    page.ln(9 * page.scale**2 if level > 1 else 0)
     # The outline of the file is what can be told of headings without tags.
     page.start_section(_printable(words), level=level - 1, strict=False)
     _write(page, words, _HEADINGS[level], bold=True, after=4)
@@ -131,6 +137,7 @@ def _write(
     colour: tuple[int, int, int] = _INK,
     after: float = 0.0,
 ) -> None:
+    size *= page.scale
     page.set_font(_FONT, style="B" if bold else "", size=size)
     page.set_text_color(*colour)
     page.multi_cell(0, size * 1.32, _printable(words), align="L", new_x="LMARGIN", new_y="NEXT")
@@ -178,7 +185,7 @@ def _table(
 
     page.set_draw_color(*_LINE)
     page.set_fill_color(255, 255, 255)
-    page.set_font(_FONT, size=_BODY)
+    page.set_font(_FONT, size=_BODY * page.scale)
     page.set_text_color(*_INK)
     bold = FontFace(emphasis="BOLD", fill_color=_FILL)
     with page.table(
@@ -187,8 +194,8 @@ def _table(
         first_row_as_headings=bool(head),
         repeat_headings=TableHeadingsDisplay.ON_TOP_OF_EVERY_PAGE if head else TableHeadingsDisplay.NONE,
         headings_style=bold,
-        line_height=_BODY * 1.3,
-        padding=(2.2, 3, 2.2, 0),
+        line_height=_BODY * 1.3 * page.scale,
+        padding=(2.2 * page.scale**3, 3, 2.2 * page.scale**3, 0),
         text_align="LEFT",
         v_align=VAlign.T,
         min_row_height=high or None,
@@ -209,7 +216,7 @@ def _table(
 def _picture(page: Any, picture: Picture) -> None:  # noqa: ANN401 - same
     from PIL import Image  # noqa: PLC0415 - comes with fpdf2
 
-    wide = page.epw
+    wide = page.epw * (1.0 if page.scale == 1.0 else 0.7)
     with Image.open(io.BytesIO(picture.content)) as image:
         high = wide * image.height / image.width
     if page.get_y() + high > page.h - 2 * _MARGIN_PT:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 from browser import DESK, PHONE, opened
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from grownj_geo import reporthtml
 from grownj_geo.candidates import Candidate
@@ -174,3 +176,32 @@ def test_in_a_browser_without_a_network(hostile: str, tmp_path: Path, kind: str)
             "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
         )
         assert (sum(map(int, re.findall(r"\d+", ink))) > sum(map(int, re.findall(r"\d+", paper)))) == (kind == "dark")
+
+
+class _Told(HTMLParser):
+    """Keeps the words of paragraphs and every element that a page has."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.elements: list[str] = []
+        self.words = ""
+        self._inside = False
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.elements.append(tag)
+        self._inside = tag == "p" and ("class", "plain") in attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        self._inside = self._inside and tag != "p"
+
+    def handle_data(self, data: str) -> None:
+        self.words += data if self._inside else ""
+
+
+@settings(deadline=None)
+@given(st.text("<>&\"'{}%$`=/\\;:-!# aZ1\u2028\u00a0", max_size=40))
+def test_any_text_comes_out_as_it_went_in(text: str) -> None:
+    page = _Told(report_html(Report("a", "", (Section("a", "b", (Words(text),)),))))
+    assert page.words == text
+    assert page.elements == _Told(report_html(Report("a", "", (Section("a", "b", (Words("x"),)),)))).elements
