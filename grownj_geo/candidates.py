@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 from grownj_geo.errors import LayerError, SiteError
 from grownj_geo.kept import Kept, Refused, read_records
 from grownj_geo.locate import locate
+from grownj_geo.rows_columns import answers_in
 from grownj_geo.siterows import TableOptions, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
 
     from grownj_geo.locate import MunicipalDirectory
     from grownj_geo.site import Site
@@ -100,9 +101,7 @@ def _of_records(path: Path) -> Iterator[Candidate | Refused]:
 def _of_table(path: Path, directory: MunicipalDirectory, crs: str | None) -> Iterator[Candidate | Refused]:
     try:
         table = open_table(path, TableOptions(crs=crs), directory=directory)
-        answers = _answers_in(table.header)
-        if answers:
-            table = open_table(path, TableOptions(crs=crs, ignored=answers), directory=directory)
+        answers = answers_in(table.header)
         named = next((column for wanted in _NAMES for column in table.header if column.strip().lower() == wanted), None)
         for block in table.blocks(size=_BLOCK):
             names = block.columns[named] if named is not None else None
@@ -117,14 +116,6 @@ def _of_table(path: Path, directory: MunicipalDirectory, crs: str | None) -> Ite
                 yield Candidate(site.typed if name in {None, ""} else str(name), source, site, answers=told)
     except LayerError as error:
         yield Refused(str(path), str(error) if path.name in str(error) else f"{path}: {error}")
-
-
-def _answers_in(header: Sequence[str]) -> frozenset[str]:
-    """Return the columns that a batch has put beside a table: they answer, and state nothing."""
-    for at in range(len(header) - 1, 0, -1):
-        if header[at - 1].endswith("row") and header[at].endswith("problem"):
-            return frozenset(header[at - 1 :])
-    return frozenset()
 
 
 def _text(cell: object) -> str:

@@ -16,7 +16,7 @@ from grownj_geo.rows_block import cell_text, is_blank
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-__all__ = ["Roles", "TableOptions", "find_header", "find_roles", "says_where", "unique_names"]
+__all__ = ["Roles", "TableOptions", "answers_in", "find_header", "find_roles", "says_where", "unique_names"]
 
 # Pairs of longitude and latitude come first among the usual pairs of coordinates.
 _DEGREES = COORDINATE_FIELDS[:7]
@@ -150,6 +150,10 @@ class Roles:
         )
 
 
+_BEGIN, _END = ("row", "problem", "notes"), "atlas"
+"""How the columns of a batch begin and end; a name that the table had already has something in front."""
+
+
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "_", name.casefold()).strip("_")
 
@@ -255,6 +259,28 @@ def find_roles(
         if found is not None and _speaks(role, sample.get(found, ()), pair=pair is not None):
             columns[role] = found
     return Roles(pair, degrees, columns, _facts(header, name), frozenset(given))
+
+
+def answers_in(header: Sequence[str]) -> frozenset[str]:
+    """Return the columns that a batch has put beside a table: they answer, and state nothing.
+
+    Examples
+    --------
+    >>> sorted(answers_in(["lot", "row", "problem", "notes", "hub", "rulebook", "atlas", "owner"]))
+    ['atlas', 'hub', 'notes', 'problem', 'row', 'rulebook']
+    >>> answers_in(["lot", "row", "notes"])
+    frozenset()
+    """
+    found: set[str] = set()
+    begin: int | None = None
+    for at, column in enumerate(header):
+        three = header[at : at + len(_BEGIN)]
+        if len(three) == len(_BEGIN) and all(name.endswith(end) for name, end in zip(three, _BEGIN, strict=True)):
+            begin = at
+        elif begin is not None and column.endswith(_END):
+            found.update(header[begin : at + 1])
+            begin = None
+    return frozenset(found)
 
 
 def says_where(rows: Sequence[Sequence[object]], options: TableOptions) -> bool:

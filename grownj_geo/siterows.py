@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,7 +15,7 @@ from grownj_geo.features import Change, LayerFault
 from grownj_geo.findings import Findings
 from grownj_geo.georeference import agree, declared_system, stated_system
 from grownj_geo.rows_block import RowBlock
-from grownj_geo.rows_columns import Roles, TableOptions, find_roles
+from grownj_geo.rows_columns import Roles, TableOptions, answers_in, find_roles
 from grownj_geo.rows_place import Placer, plain_numbers
 from grownj_geo.rows_shapes import fitting_box
 from grownj_geo.tablepath import is_remote, table_path
@@ -91,6 +91,8 @@ class SiteTableReader:
             sample = next(raws, None)
         if sample is None:
             raise LayerFault("truncated", f"{self.name} has no rows below the names of its columns. Export it again.")
+        answers = answers_in(self.header)
+        options = replace(options, ignored=options.ignored | answers)
         self.roles = find_roles(self.header, options, sample.columns, name=self.name)
         if not (source.has_shapes or self.roles.place):
             raise LayerFault(
@@ -103,7 +105,7 @@ class SiteTableReader:
         found = Findings(self.name)
         system, told = _system(source, self.roles, options, sample, found)
         self.crs = (source.crs or options.crs or _LONLAT) if source.has_shapes else None
-        self._told = (*found.changes, *told, *_told(self.roles, drawn=source.has_shapes))
+        self._told = (*found.changes, *told, *_told(self.roles, drawn=source.has_shapes), *_left(answers))
         self.terms = Terms(self.name, self.roles, system, options)
         self._placer = self.terms.placer(directory)
 
@@ -241,6 +243,12 @@ def row_source(path: Path, options: TableOptions) -> RowSource:
     from grownj_geo.rows_geo import FeatureRows  # noqa: PLC0415
 
     return FeatureRows(path, options)
+
+
+def _left(answers: frozenset[str]) -> Iterator[Change]:
+    if answers:
+        words = f"{len(answers)} columns are answers of an earlier batch; they state nothing of the sites."
+        yield Change(kind="answers_left", effect="noted", count=len(answers), words=words)
 
 
 def _told(roles: Roles, *, drawn: bool) -> Iterator[Change]:

@@ -155,6 +155,17 @@ def test_a_column_that_the_table_has_already_is_kept(tmp_path: Path) -> None:
     assert (row["grownj_county"], row["municipality"]) == ("Essex", "Newark City")
 
 
+def test_answers_of_an_earlier_run_state_nothing(tmp_path: Path) -> None:
+    source = table(tmp_path / "in.csv", 60)
+    first = run_batch(source, tmp_path / "one.csv", QUESTION)
+    second = run_batch(tmp_path / "one.csv", tmp_path / "two.csv", QUESTION)
+    assert [any("state nothing" in words for words in found.changes) for found in (first, second)] == [False, True]
+    names = [column.name for column in batch_columns(QUESTION.engine(), read(source)[0], "brief")]
+    assert {"highlands_receiving_area", "mun_code"} <= set(names)  # the names of a fact and of a place
+    for before, after in zip(read(tmp_path / "one.csv"), read(tmp_path / "two.csv"), strict=True):
+        assert [after[f"grownj_{name}"] for name in names] == [before[name] for name in names]
+
+
 def test_facts_stand_in_columns(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text("lat,lon,lfb_supervision\n40.42,-74.66,yes\n40.42,-74.66,no\n40.42,-74.66,\n")
