@@ -37,7 +37,6 @@ _OPTIONS = (
     "--no-default-browser-check",
     # Nothing is to be fetched; should anything be, no name leads anywhere.
     "--host-resolver-rules=MAP * ~NOTFOUND",
-    "--disable-javascript",
     "--no-pdf-header-footer",
     "--export-tagged-pdf",
     "--generate-pdf-document-outline",
