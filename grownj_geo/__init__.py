@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from grownj_geo.fetching import fetch_layer
     from grownj_geo.frames import classify
     from grownj_geo.loading import import_layer
+    from grownj_geo.mapshow import map_page
     from grownj_geo.nextbetter import next_better
     from grownj_geo.store import Store
 
@@ -60,6 +61,7 @@ __all__ = [
     "import_layer",
     "load_atlas",
     "load_rulebook",
+    "map_page",
     "next_better",
     "project_of",
     "read_project",
@@ -80,6 +82,7 @@ _LATER = {
     "export_sites": "export",
     "fetch_layer": "fetching",
     "import_layer": "loading",
+    "map_page": "mapshow",
     "next_better": "nextbetter",
     "project_of": "creditproject",
     "read_project": "creditproject",

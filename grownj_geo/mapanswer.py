@@ -19,7 +19,7 @@ from grownj_geo.determine import Engine
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.features import LayerFault
 from grownj_geo.units import FT_PER_FTUS, to_lonlat
-from grownj_geo.words import feet
+from grownj_geo.words import feet, margin_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -93,7 +93,9 @@ class Line(NamedTuple):
     feet
         Its length in international feet.
     margin_ft
-        By which the line of the law is cleared (positive) or missed.
+        How far the site is on the inner (positive) or the outer side of the line of the law.
+    outcome
+        Of those findings; what they come to in words is the same for all.
     """
 
     findings: tuple[str, ...]
@@ -102,12 +104,12 @@ class Line(NamedTuple):
     to: str
     feet: float
     margin_ft: float
+    outcome: str
 
     @property
     def words(self) -> str:
         """The line in words."""
-        by = f"cleared by {feet(self.margin_ft)}" if self.margin_ft >= 0 else f"missed by {feet(-self.margin_ft)}"
-        return f"{feet(self.feet)} to {self.to}; {by}"
+        return f"{feet(self.feet)} to {self.to}; {margin_words(self.outcome, self.margin_ft)}"
 
 
 class Found(NamedTuple):
@@ -196,7 +198,7 @@ def decisive_lines(engine: Engine, site: Site, record: Determination) -> tuple[L
     """
     if site.geometry is None:
         return ()
-    lines: dict[tuple[LonLat, LonLat, float], Line] = {}
+    lines: dict[tuple[LonLat, LonLat, float, str], Line] = {}
     for finding in record.findings:
         if finding.margin_ft is None:
             continue
@@ -204,10 +206,11 @@ def decisive_lines(engine: Engine, site: Site, record: Determination) -> tuple[L
             if evidence.margin_ft != finding.margin_ft or evidence.layer is None:
                 continue
             layer = engine.atlas.layer(evidence.layer)
-            drawn = None if layer is None else _line(site.geometry, layer, evidence)
+            drawn = None if layer is None else _line(site.geometry, layer, evidence, finding.outcome)
             if drawn is None:
                 continue
-            key = drawn.start, drawn.end, drawn.margin_ft
+            # Of one line an open finding says another thing than one that is decided.
+            key = drawn.start, drawn.end, drawn.margin_ft, drawn.words
             known = lines.get(key)
             ids = (*known.findings, finding.id) if known else (finding.id,)
             lines[key] = drawn._replace(findings=tuple(dict.fromkeys(ids)))
@@ -215,7 +218,7 @@ def decisive_lines(engine: Engine, site: Site, record: Determination) -> tuple[L
     return tuple(sorted(lines.values(), key=lambda line: abs(line.margin_ft)))
 
 
-def _line(site: shapely.Geometry, layer: Layer, evidence: Evidence) -> Line | None:
+def _line(site: shapely.Geometry, layer: Layer, evidence: Evidence, outcome: str) -> Line | None:
     """Return the line whose length is what a clause measured; None where no feature fits."""
     if evidence.margin_ft is None:
         return None
@@ -235,7 +238,8 @@ def _line(site: shapely.Geometry, layer: Layer, evidence: Evidence) -> Line | No
     lon, lat = to_lonlat(*shapely.get_coordinates(best[1])[[0, -1]].T)
     start, end = ((round(float(lon[k]), 7), round(float(lat[k]), 7)) for k in (0, 1))
     name = evidence.feature_name or layer.manifest.title
-    return Line((), start, end, name if radius is not None else f"the line of {name}", wanted, evidence.margin_ft)
+    to = name if radius is not None else f"the line of {name}"
+    return Line((), start, end, to, wanted, evidence.margin_ft, outcome)
 
 
 _BY_NAME: WeakKeyDictionary[Layer, dict[tuple[bool, str], list[int]]] = WeakKeyDictionary()
@@ -315,10 +319,10 @@ class Helpers:
     Parameters
     ----------
     asked
-        The question.
+        The question; None where it cannot be put to another process, which leaves all sites to this one.
     """
 
-    def __init__(self, asked: Asked) -> None:
+    def __init__(self, asked: Asked | None) -> None:
         self._asked = asked
         self._count = min(os.cpu_count() or 1, _MOST_PROCESSES)
         self._pool: ProcessPoolExecutor | None = None
@@ -334,7 +338,7 @@ class Helpers:
 
     def begin(self) -> None:
         """Let the processes get ready, which takes them a while: to be called where many sites are to come."""
-        if self._pool is None and self._count > 1:
+        if self._asked is not None and self._pool is None and self._count > 1:
             # Spawned, not forked: the same on every platform, and no lock of a library is copied half-way.
             context = get_context("spawn")
             self._pool = ProcessPoolExecutor(self._count, context, initializer=_begin, initargs=(self._asked,))

@@ -106,17 +106,21 @@ class MapSites:
 # -- many sites ----------------------------------------------------------------------------------------
 
 
-def sites_of_places(asked: Asked, engine: Engine, sites: Sequence[Site]) -> MapSites:
+def sites_of_places(
+    asked: Asked | None, engine: Engine, sites: Sequence[Site], *, names: Sequence[str] | None = None
+) -> MapSites:
     """Return sites that were typed, with everything that is said of them.
 
     Parameters
     ----------
     asked, engine
-        The question, and its engine.
+        The question, and its engine; without a question this process answers for all sites.
     sites
         The sites.
+    names
+        What each is called; what was typed by default.
     """
-    names = [site.typed for site in sites]
+    names = [site.typed for site in sites] if names is None else names
     with Helpers(asked) as helpers:
         return _whole(names, sites, helpers.answers(engine, sites), ())
 
