@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grownj_geo.loading import Loaded
     from grownj_geo.manifest import Manifest
 
-__all__ = ["diff_page", "loaded_page", "manifest_page", "status_page"]
+__all__ = ["diff_page", "field_words", "loaded_page", "manifest_page", "status_page"]
 
 _MOST_CHANGES = 40
 _EFFECTS = {"left_out": "left out", "changed": "changed", "noted": "noted"}
@@ -48,13 +48,13 @@ def manifest_page(manifest: Manifest, needed_by: Sequence[str], console: Console
             ("Known", f"{manifest.status}. {manifest.status_note or ''}".strip()),
         ]
     )
-    page.items("FIELDS", _field_words(manifest))
+    page.items("FIELDS", field_words(manifest))
     if manifest.id == "designations":
         page.items("LISTS", [f"{name}: {known.label}" for name, known in load_lists().items()])
     page.items("CAUTIONS", manifest.cautions)
 
 
-def _field_words(manifest: Manifest) -> list[str]:
+def field_words(manifest: Manifest) -> list[str]:
     """Return the publisher's fields, what each is, and which values it has."""
     roles: dict[str, list[str]] = {}
     for name, role in (
