@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 import time
 from collections import Counter
 from contextlib import ExitStack
@@ -24,7 +23,7 @@ from grownj_geo.rows_block import OutColumn
 from grownj_geo.siterows import TableOptions, open_table
 from grownj_geo.store import home_folder
 from grownj_geo.tableout import open_writer
-from grownj_geo.tablepath import is_remote, stamp, table_path
+from grownj_geo.tablepath import is_remote, refuse_same, stamp, table_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -163,12 +162,19 @@ def run_batch(
     options = options or BatchOptions()
     engine = question.engine()
     source, target = table_path(source), table_path(target)
+    refuse_same({"the table that is read": source, "the output": target, "the evidence": evidence})
     here = _outgoing(target) if is_remote(target) else target
     before = stamp(source) if source.exists() else ""
     reader = open_table(source, options.table, directory=Directory(engine.atlas))
     columns = batch_columns(engine, reader.header, question.detail)
     block_rows = options.block_rows if evidence is None else min(options.block_rows, _MOST_RECORDS)
-    marks = " ".join(map(str, (rulebook_mark(engine), atlas_mark(engine), question, options.table, block_rows, before)))
+    kept = None if evidence is None else str(evidence.absolute())
+    marks = " ".join(
+        map(
+            str,
+            (made_by(), rulebook_mark(engine), atlas_mark(engine), question, options.table, block_rows, before, kept),
+        )
+    )
     started = time.monotonic()
     index, slower = _index(engine, source, reader.rows, options.index)
     with ExitStack() as stack:
@@ -195,13 +201,13 @@ def run_batch(
             (rulebook_mark(engine), atlas_mark(engine)),
         )
         answering = stack.enter_context(_answering(work, engine, index, reader, options))
-        records = stack.enter_context(records_file(evidence, writer.tallies))
+        records = stack.enter_context(records_file(evidence, writer.path, writer.tallies))
         resumed = writer.rows
+        if options.strict:
+            _refuse_written(writer.tallies)
         for raw, found in answering(reader.raw_blocks(resumed, block_rows)):
             if options.strict and found.problem is not None:
-                raise LayerFault(
-                    "bad_row", f"{found.problem} Nothing was written; leave --strict out to go on past such rows."
-                )
+                raise _bad_row(found.problem)
             tally = found.tally | {"evidence_bytes": records.add(found.records)}
             writer.write(raw, found.columns, drawn=found.drawn, tally=tally)
             if progress is not None:
@@ -213,6 +219,17 @@ def run_batch(
     if is_remote(target):
         _put(here, target)
     return _summary(question, engine, source, target, tallies, rows, resumed, time.monotonic() - started, told)
+
+
+def _bad_row(problem: str) -> LayerFault:
+    return LayerFault("bad_row", f"{problem} Nothing was written; leave --strict out to go on past such rows.")
+
+
+def _refuse_written(tallies: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse to go on strictly after blocks of an earlier run that have rows without an answer."""
+    problem = next((words for tally in tallies for words in tally["problems"]), None)
+    if problem is not None:
+        raise _bad_row(f"An earlier run went past a row: {problem}")
 
 
 def _answering(
@@ -267,11 +284,12 @@ def _outgoing(target: Path) -> Path:
 
 
 def _put(written: Path, target: Path) -> None:
-    """Copy a table to its store, where an object appears when it is whole, and remove it here."""
+    """Copy a table to its store and remove it here."""
+    store: Any = target
     try:
-        with written.open("rb") as source, target.open("wb") as sink:
-            shutil.copyfileobj(source, sink, 1 << 24)
-    except OSError as error:
+        store.fs.put_file(str(written), store.path)
+    # What a store raises is its own business; the table is not lost whatever it is.
+    except Exception as error:
         raise LayerFault(
             "not_written", f"{target} could not be written ({error}); the whole table is kept in {written}."
         ) from error

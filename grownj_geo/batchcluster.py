@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import logging
 import pickle
 import threading
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
 
 from grownj_geo.batchengines import in_order
 from grownj_geo.batchwork import Answerer, BlockAnswers, Work
@@ -65,7 +66,7 @@ def cluster(work: Work, scheduler: str, *, spans: bool) -> Iterator[Answering]:
     # What it writes to the log of a lost connection is raised, too.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     carried = pickle.dumps(work, protocol=pickle.HIGHEST_PROTOCOL)
-    key = hashlib.sha256(carried).hexdigest()[:16]
+    key = uuid4().hex  # a run's own: two that are alike may be under way
     try:
         client = distributed.Client(scheduler, timeout=_CONNECT_SECONDS, set_as_default=False, name="grownj-batch")
     except (OSError, ValueError) as error:
@@ -87,8 +88,10 @@ def cluster(work: Work, scheduler: str, *, spans: bool) -> Iterator[Answering]:
             alone = spans and _same_file(client, work.source)
             yield lambda blocks: _answered(client, work, key, blocks, alone=alone)
         finally:
-            if client.status == "running":
-                client.unregister_worker_plugin(plugin.name)
+            # A run that is done is not undone by a scheduler that has gone since.
+            with suppress(OSError, ValueError, TimeoutError):
+                if client.status == "running":
+                    client.unregister_worker_plugin(plugin.name)
 
 
 def _distributed() -> Any:  # noqa: ANN401 - half of it has types
@@ -147,8 +150,16 @@ def _seen(path: Path) -> str | None:
 
 # -- on the workers ------------------------------------------------------------------------------------
 
-_carried: dict[str, bytes] = {}
-_own = threading.local()
+
+@dataclass
+class _OnWorker:
+    """What a worker's process holds for the runs that are under way."""
+
+    carried: dict[str, bytes] = field(default_factory=dict)
+    ready: dict[tuple[str, int], tuple[Answerer, Work]] = field(default_factory=dict)
+
+
+on_worker = _OnWorker()
 
 
 def _plugin(key: str, carried: bytes) -> Any:  # noqa: ANN401
@@ -158,25 +169,28 @@ def _plugin(key: str, carried: bytes) -> Any:  # noqa: ANN401
         name = f"grownj-{key}"
 
         def setup(self, worker: Any) -> None:  # noqa: ANN401, ARG002 - as Dask calls it
-            from grownj_geo.batchcluster import _carried as here  # noqa: PLC0415 - the worker's own
+            from grownj_geo.batchcluster import on_worker  # noqa: PLC0415 - the worker's own
 
-            here[key] = carried
+            on_worker.carried[key] = carried
 
         def teardown(self, worker: Any) -> None:  # noqa: ANN401, ARG002 - as Dask calls it
-            from grownj_geo.batchcluster import _carried as here  # noqa: PLC0415
+            from grownj_geo.batchcluster import on_worker  # noqa: PLC0415 - the worker's own
 
-            here.pop(key, None)
+            on_worker.carried.pop(key, None)
+            for mark in [mark for mark in on_worker.ready if mark[0] == key]:
+                on_worker.ready.pop(mark, None)
 
     return Carrier()
 
 
 def _on_worker(key: str, part: RawBlock | _Span) -> BlockAnswers:
     """Answer for a block of rows, on a worker; each of its threads has an answerer of its own."""
-    if getattr(_own, "key", None) != key:
-        work: Work = pickle.loads(_carried[key])  # noqa: S301 - what the run itself sent through its own scheduler
-        _own.answerer, _own.work, _own.key = Answerer(work), work, key
-    answerer: Answerer = _own.answerer
-    return answerer.answer(_read(_own.work, part) if isinstance(part, _Span) else part)
+    mark = (key, threading.get_ident())
+    if mark not in on_worker.ready:
+        work: Work = pickle.loads(on_worker.carried[key])  # noqa: S301 - what the run sent through its own scheduler
+        on_worker.ready[mark] = (Answerer(work), work)
+    answerer, work = on_worker.ready[mark]
+    return answerer.answer(_read(work, part) if isinstance(part, _Span) else part)
 
 
 def _read(work: Work, span: _Span) -> RawBlock:

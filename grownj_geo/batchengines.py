@@ -103,13 +103,20 @@ def in_order(
             answers.cancel()
 
 
-_own: list[Answerer] = []
+_own: list[Answerer | LayerFault] = []
 
 
 def _begin(work: Work) -> None:
-    """Make a process ready: one answerer for all its blocks."""
-    _own.append(Answerer(work))
+    """Make a process ready: one answerer for all its blocks, or why there is none."""
+    try:
+        _own.append(Answerer(work))
+    except LayerFault as fault:
+        # Raised here it would look like a process that was killed.
+        _own.append(fault)
 
 
 def _answer(raw: RawBlock) -> BlockAnswers:
-    return _own[-1].answer(raw)
+    own = _own[-1]
+    if isinstance(own, LayerFault):
+        raise own
+    return own.answer(raw)

@@ -335,7 +335,9 @@ class _Observer:
                 across = self.areas.across_ft
                 classes = np.where(across > CLASS_SLACK_FT, -1, classes)
                 large = np.flatnonzero((across > CLASS_SLACK_FT) & (across <= WIDE_SLACK_FT))
-                classes[large] = wide_classes(self.plan, asked, self.areas.boxes[large, :2], self.limit_ft)
+                wide = wide_classes(self.plan, asked, self.areas.boxes[large, :2], self.limit_ft)
+                # An index numbers its classes by itself: a class of large sites never is one of those.
+                classes[large] = np.where(wide < 0, -1, wide + int(classes.max(initial=-1)) + 1)
             # The first of each class stands for all of it.
             first = np.full(int(classes.max(initial=-1)) + 1, len(classes), dtype=np.int64)
             common = np.flatnonzero(classes >= 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from grownj_geo.answers import MARGIN_LIMIT_FT
@@ -50,10 +51,11 @@ def built_index(engine: Engine) -> CellIndex:
         lock = FileLock(path.with_suffix(".lock"))
         lock.acquire()
     try:
-        try:
+        with suppress(LayerFault):
             return kept_index(engine)
-        except LayerFault:
-            CellIndex.build(engine, margin_limit_ft=MARGIN_LIMIT_FT).save(path)
-            return kept_index(engine)
+        # Not while the fault is being handled: what it holds may keep the damaged file mapped, and on Windows such a
+        # file cannot be replaced.
+        CellIndex.build(engine, margin_limit_ft=MARGIN_LIMIT_FT).save(path)
+        return kept_index(engine)
     finally:
         lock.release()

@@ -116,7 +116,7 @@ def batch(
     if source is None or output is None:
         fail("Expected a table and where to write, as in: grownj batch sites.csv -o answers.csv.")
     with refusals():
-        _refuse_same(source, output)
+        _refuse_same(source, output, evidence, summary)
     table = TableOptions(
         lon=lon, lat=lat, x=x, y=y, crs=crs, site=site, pin=pin, municipality=municipality, county=county, block=block,
         lot=lot, qualifier=qualifier, wkt=wkt, uncertainty=uncertainty, uncertainty_ft=uncertainty_ft, sheet=sheet,
@@ -135,12 +135,11 @@ def batch(
         _print_summary(found)
 
 
-def _refuse_same(source: str, output: str) -> None:
-    from grownj_geo.tablepath import table_path  # noqa: PLC0415 - only where it is used
+def _refuse_same(source: str, output: str, evidence: Path | None, summary: Path | None) -> None:
+    from grownj_geo.tablepath import refuse_same, table_path  # noqa: PLC0415 - only where it is used
 
-    read, written = table_path(source), table_path(output)
-    if written.exists() and written.resolve() == read.resolve():
-        fail(f"--output {output} is the table that is read; expected another file. Nothing was overwritten.")
+    written = {"the output": table_path(output), "the evidence": evidence, "the summary": summary}
+    refuse_same({"the table that is read": table_path(source), **written})
 
 
 def _check_choices(index: str, engine: str, scheduler: str | None, workers: int) -> None:

@@ -37,6 +37,10 @@ class LayerFault(LayerError):  # noqa: N818 - the field's word for what is wrong
         super().__init__(message)
         self.fault = fault
 
+    def __reduce__(self) -> tuple[type[LayerFault], tuple[str, str]]:
+        """Return how it crosses from one process to another."""
+        return type(self), (self.fault, str(self))
+
 
 class Change(BaseModel):
     """Something that reading or cleaning changed, or that whoever loads a layer has to know.

@@ -9,6 +9,7 @@ import numpy as np
 from grownj_geo.batch import BLOCK_ROWS
 from grownj_geo.batchwork import AnsweredBlock, answer_block, batch_columns
 from grownj_geo.determine import Directory, Engine
+from grownj_geo.features import LayerFault
 from grownj_geo.rows_block import OutColumn, RawBlock
 from grownj_geo.rulebook import Rulebook, load_rulebook
 from grownj_geo.siterows import SiteTableReader, TableOptions
@@ -38,6 +39,10 @@ class _FrameRows:
         self.has_shapes = self._shapes is not None
         crs = getattr(frame, "crs", None) if self.has_shapes else None
         self.crs: str | None = None if crs is None else crs.to_wkt()
+        names = [str(name) for name in frame.columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise LayerFault("duplicate_fields", f"The frame has several columns {', '.join(twice)}; rename them.")
         self.columns = tuple(OutColumn(str(name), "any") for name in frame.columns if name != self._shapes)
         self.rows: int | None = len(frame)
         self.changes: list[Change] = []
@@ -91,7 +96,8 @@ def classify(
     Raises
     ------
     LayerFault
-        If the frame says nowhere where its sites are, or its coordinate system does not fit.
+        If the frame says nowhere where its sites are, its coordinate system does not fit, or two columns have one
+        name.
     RulebookError
         For a day or a reading that there is not.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
+from grownj_geo.features import LayerFault
 from grownj_geo.tableparts import disk_faults, put_file
 
 if TYPE_CHECKING:
@@ -51,26 +53,35 @@ class _NoRecords(RecordLines):
 
 
 @contextmanager
-def records_file(path: Path | None, tallies: Sequence[Mapping[str, Any]]) -> Iterator[RecordLines]:
+def records_file(path: Path | None, table: Path, tallies: Sequence[Mapping[str, Any]]) -> Iterator[RecordLines]:
     """Open a file of records, going on after the blocks that an earlier run wrote whole.
 
     Parameters
     ----------
     path
         The file; None for none.
+    table
+        The table beside which it is written: whoever writes that one, holds this one's part too.
     tallies
         What is known of the blocks that are written, each with its ``evidence_bytes``.
 
     Raises
     ------
     LayerFault
-        ``disk_full`` or ``not_written``.
+        ``disk_full`` or ``not_written``; ``damaged_part`` where what an earlier run wrote is no longer there.
     """
     if path is None:
         yield _NoRecords()
         return
-    beside = path.with_name(f".{path.name}.part")
+    mark = hashlib.sha256(str(table.absolute()).encode()).hexdigest()[:8]
+    beside = path.with_name(f".{path.name}.{mark}.part")
     size = int(tallies[-1]["evidence_bytes"]) if tallies else 0
+    there = beside.stat().st_size if beside.is_file() else 0
+    if there < size:
+        raise LayerFault(
+            "damaged_part",
+            f"{beside} has {there:,} bytes of records; an earlier run wrote {size:,}. Begin anew without --resume.",
+        )
     with disk_faults(path):
         file = beside.open("r+b" if size else "wb")
     try:

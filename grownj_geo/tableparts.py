@@ -124,6 +124,7 @@ class Parts:
         from filelock import FileLock, Timeout  # noqa: PLC0415 - only writing needs it
 
         self.work = work
+        self._rows = self._counted = 0
         with disk_faults(work):
             work.mkdir(parents=True, exist_ok=True)
             self._lock = FileLock(work / _LOCK)
@@ -162,7 +163,10 @@ class Parts:
     @property
     def rows(self) -> int:
         """How many rows the whole parts have."""
-        return sum(said["rows"] for said in self.said)
+        for said in self.said[self._counted :]:
+            self._rows += said["rows"]
+        self._counted = len(self.said)
+        return self._rows
 
     def add(self, table: Any, about: dict[str, Any]) -> None:  # noqa: ANN401 - pyarrow has no types
         """Write one more part, and what is said of it in values that JSON has."""

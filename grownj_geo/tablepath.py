@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import glob
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from grownj_geo.features import LayerFault
 
-__all__ = ["is_remote", "native", "stamp", "table_path"]
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["is_remote", "native", "refuse_same", "stamp", "table_path"]
 
 _STORES = frozenset({"s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "hdfs", "sftp", "smb", "memory"})
 """Protocols that are taken; not those of the web, nor those that wrap another."""
@@ -69,11 +73,47 @@ def native(path: Path) -> Path | IO[bytes]:
     return path.open("rb") if is_remote(path) else path
 
 
+def refuse_same(paths: Mapping[str, Path | None]) -> None:
+    """Refuse to read and write one file, or to write two things into one.
+
+    Parameters
+    ----------
+    paths
+        By what each is; None for what is not wanted.
+
+    Raises
+    ------
+    LayerFault
+        ``same_file``.
+    """
+    seen: dict[str, str] = {}
+    for name, path in paths.items():
+        if path is None:
+            continue
+        before = seen.setdefault(str(path.resolve()), name)
+        if before != name:
+            raise LayerFault("same_file", f"{path} is {before} and {name}; expected two files. Nothing was written.")
+
+
+def _files(path: Path) -> list[Path]:
+    """Return all files of a table: those in its folder, those that go with a shapefile, a log beside."""
+    if path.is_dir():
+        return sorted(file for file in path.rglob("*") if file.is_file() and file.suffix != ".lock")
+    if path.suffix.lower() == ".shp":
+        return sorted(file for file in path.parent.glob(f"{glob.escape(path.stem)}.*") if file.is_file())
+    log = path.with_name(f"{path.name}-wal")
+    return [path, log] if log.is_file() else [path]
+
+
+def _size_and_time(file: Path) -> tuple[int, int]:
+    status = file.stat()
+    return status.st_size, status.st_mtime_ns
+
+
 def stamp(path: Path) -> str:
     """Return what tells a table that was changed since: name, bytes and time, of an object its tag where it has one."""
     if not is_remote(path):
-        status = path.stat()
-        return f"{path.name} {status.st_size} {status.st_mtime_ns}"
+        return " ".join([path.name, *(f"{size} {time}" for size, time in map(_size_and_time, _files(path)))])
     store: Any = path
     about = store.fs.info(store.path)
     told = [str(about[key]) for key in ("ETag", "etag", "md5Hash", "LastModified", "mtime", "created") if key in about]

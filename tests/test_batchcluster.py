@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import threading
 import time
 from datetime import date
 from importlib.util import find_spec
@@ -134,6 +135,28 @@ def test_blocks_of_a_worker_that_is_killed_are_answered_by_another(
     assert cluster.workers[0].returncode != 0
     assert cluster.workers[1].poll() is None
     assert (tmp_path / f"alone{ending}").read_bytes() == (tmp_path / f"many{ending}").read_bytes()
+
+
+@pytest.mark.slow
+def test_two_runs_that_are_alike_share_a_cluster(tmp_path: Path, cluster: Cluster) -> None:
+    source = table(tmp_path / "in.csv", 200)
+    run_batch(source, tmp_path / "alone.csv", QUESTION)
+    faults: list[BaseException] = []
+
+    def run(name: str, block_rows: int) -> None:
+        try:
+            options = BatchOptions(block_rows=block_rows, scheduler=cluster.address)
+            run_batch(source, tmp_path / name, QUESTION, options=options)
+        except BaseException as fault:  # noqa: BLE001 - told below
+            faults.append(fault)
+
+    runs = [threading.Thread(target=run, args=(f"{i}.csv", rows)) for i, rows in enumerate((20, 20, 30))]
+    for each in runs:
+        each.start()
+    for each in runs:
+        each.join()
+    assert faults == []
+    assert {(tmp_path / f"{i}.csv").read_bytes() for i in range(3)} == {(tmp_path / "alone.csv").read_bytes()}
 
 
 @pytest.mark.slow

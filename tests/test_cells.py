@@ -11,7 +11,7 @@ import shapely
 from drawn import draw, square
 from test_bulk import _mixed, _same
 
-from grownj_geo.atlas import Atlas
+from grownj_geo.atlas import DEFAULT_AS_OF, Atlas, load_atlas
 from grownj_geo.bulk import bulk_leaves, evaluate_many
 from grownj_geo.cellbuild import CELL, Grid, build_ground
 from grownj_geo.cells import CellIndex, index_fingerprint
@@ -103,6 +103,24 @@ def test_in_the_water_and_far_outside(index: CellIndex) -> None:
     shapes += [shapely.box(x, y, x + 90, y + 90) for x, y in np.concatenate([sea[:40], abroad[:40]])]
     engine, sites = world.engine(), world.table(shapes)
     _same(evaluate_many(engine, sites), evaluate_many(engine, sites, index=index))
+
+
+def test_large_sites_are_of_no_class_of_small_ones() -> None:
+    """An index numbers the classes of places by itself; those of large lots are numbered by what they lie in."""
+    terminals = load_atlas().layer("south_jersey_port_terminals")
+    assert terminals is not None
+    row = {name: values[0] for name, values in terminals.columns.items()} | {terminals.manifest.bound_field: "exact"}
+    x, y = 400_000.0, 400_000.0
+    layer = draw(
+        "south_jersey_port_terminals", [(shapely.box(x - 500, y - 500, x + 500, y + 500), row)], accuracy_ft=20_000.0
+    )
+    engine = Engine(Atlas(as_of=DEFAULT_AS_OF, layers=[layer]), load_rulebook())
+    corners = [(x + 10_000, y, 100), (x + 69_500, y, 1_500), (x + 10_000, y + 3_000, 1_500)]
+    sites = world.table([shapely.box(left, low, left + side, low + side) for left, low, side in corners])
+    alone, many = evaluate_many(engine, sites), evaluate_many(engine, sites, index=CellIndex.build(engine))
+    assert alone.outcome("port_district").tolist() == [1, 0, 1]
+    for category in alone.categories:
+        assert many.outcome(category).tolist() == alone.outcome(category).tolist(), category
 
 
 def test_large_sites_in_plain_country(index: CellIndex) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import pytest
 
 from grownj_geo.features import LayerFault
@@ -29,3 +31,9 @@ def test_nothing_found_stops_nothing() -> None:
 def test_many_and_long_values_are_cut() -> None:
     assert values_in_words(list(range(13))).endswith("11 and 1 more")
     assert len(values_in_words(["x" * 500])) < 100
+
+
+def test_a_fault_crosses_from_one_process_to_another() -> None:
+    found = pickle.loads(pickle.dumps(LayerFault("disk_full", "There is no room.")))  # noqa: S301 - made here
+    assert isinstance(found, LayerFault)
+    assert (found.fault, str(found)) == ("disk_full", "There is no room.")

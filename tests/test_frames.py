@@ -79,6 +79,13 @@ def test_a_frame_that_does_not_say_where_is_refused(atlas: Atlas, frame: Any) ->
         classify(frame, atlas)
 
 
+def test_two_columns_of_one_name_are_refused(atlas: Atlas) -> None:
+    frame = pd.DataFrame([[-74.1641, 40.7344, 1, 2]], columns=["lon", "lat", "a", "a"])
+    with pytest.raises(LayerFault, match="several columns a") as refused:
+        classify(frame, atlas)
+    assert refused.value.fault == "duplicate_fields"
+
+
 def test_no_row_gives_no_row(atlas: Atlas) -> None:
     empty = pd.DataFrame({"lon": np.empty(0), "lat": np.empty(0)})
     assert len(classify(empty, atlas)) == 0
