@@ -12,7 +12,7 @@ from rich.text import Text
 
 from grownj_geo.report import plain
 from grownj_geo.tableformats import guarded
-from grownj_geo.words import feet
+from grownj_geo.words import margin_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -70,7 +70,7 @@ def cell_words(cell: Cell) -> str:
     if cell.leans:
         words += f", leans {cell.leans}"
     if cell.margin_ft is not None:
-        words += f", {'cleared' if cell.margin_ft >= 0 else 'missed'} by {feet(abs(cell.margin_ft))}"
+        words += f", {margin_words(cell.outcome, cell.margin_ft)}"
     return words + (" (assumed)" if cell.assumed else "")
 
 

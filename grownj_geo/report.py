@@ -18,10 +18,10 @@ from grownj_geo.explain import text_lines
 from grownj_geo.readings import load_readings
 from grownj_geo.reportwords import (
     deciding_words,
-    margin_words,
     outcome_words,
     plain,
     project_words,
+    share_or_margin_words,
     site_pairs,
     source_words,
     typed_words,
@@ -232,7 +232,7 @@ def _findings(d: Determination, page: Page, trees: Mapping[str, Explanation]) ->
 
 def _row(page: Page, finding: Finding, right: Text) -> None:
     left = Text(plain(finding.label), "bold")
-    margin = margin_words(finding)
+    margin = share_or_margin_words(finding)
     for words in (
         outcome_words(finding) if finding.leans else None,
         weak_words(finding.status).strip(),

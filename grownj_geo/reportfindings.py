@@ -10,10 +10,10 @@ from grownj_geo.facts import load_facts
 from grownj_geo.reportblocks import Cell, Grid, Words
 from grownj_geo.reportwords import (
     cut_words,
-    margin_words,
     outcome_words,
     plain,
     project_words,
+    share_or_margin_words,
     source_words,
     weak_words,
 )
@@ -72,7 +72,7 @@ def findings_blocks(found: Determination, *, alone: bool) -> Iterator[Block]:
 
 
 def _finding_row(finding: Finding, loaded: dict[str, LayerRecord], why: str, *, alone: bool) -> tuple[Cell, ...]:
-    margin = margin_words(finding)
+    margin = share_or_margin_words(finding)
     answer = [margin] if margin else []
     answer += [weak_words(finding.status).strip(" ()")] if weak_words(finding.status) else []
     answer += ["by assumption"] if finding.assumed else []

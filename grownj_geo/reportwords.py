@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from grownj_geo.evidence import feet, percent, stated_words
 from grownj_geo.facts import load_facts
+from grownj_geo.words import margin_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 __all__ = [
     "cut_words",
     "deciding_words",
-    "margin_words",
     "neighbour_words",
     "outcome_words",
     "plain",
     "project_words",
+    "share_or_margin_words",
     "site_pairs",
     "source_words",
     "typed_words",
@@ -136,18 +137,13 @@ def site_pairs(found: Determination) -> list[tuple[str, str | None]]:
     ]
 
 
-def margin_words(finding: Finding) -> str | None:
+def share_or_margin_words(finding: Finding) -> str | None:
     """Return the share of a site that a line cuts, or by how much the deciding line is cleared or missed."""
     shares = [e.share for e in finding.evidence if e.share and e.share.value is not None]
     cut = next((s for s in shares if s.value is not None and 0 < s.value < 1), None)
     if cut is not None and cut.value is not None:
         return f"{percent(cut.value)} of the site"
-    if finding.margin_ft is None:
-        return None
-    away = feet(abs(finding.margin_ft))
-    if finding.outcome == "undetermined":
-        return f"computed: {'inside' if finding.margin_ft >= 0 else 'outside'} by {away}"
-    return f"{'cleared' if finding.margin_ft >= 0 else 'missed'} by {away}"
+    return None if finding.margin_ft is None else margin_words(finding.outcome, finding.margin_ft)
 
 
 def source_words(finding: Finding, loaded: Mapping[str, LayerRecord]) -> list[str]:

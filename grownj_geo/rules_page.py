@@ -8,9 +8,10 @@ from rich.table import Table
 from rich.text import Text
 
 from grownj_geo.atlas import DEFAULT_AS_OF
-from grownj_geo.evidence import feet, stated_words
+from grownj_geo.evidence import stated_words
 from grownj_geo.explain import text_lines
 from grownj_geo.report import Page, plain
+from grownj_geo.words import margin_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -245,10 +246,7 @@ def _without_idle(tree: Explanation) -> Explanation:
 def _outcome(finding: Finding) -> str:
     words = [finding.outcome.upper() + (f", leans {finding.leans}" if finding.leans else "")]
     if finding.margin_ft is not None:
-        away = feet(abs(finding.margin_ft))
-        inside = finding.margin_ft >= 0
-        side = ("inside by" if inside else "outside by") if finding.outcome == "undetermined" else None
-        words.append(f"{side or ('cleared by' if inside else 'missed by')} {away}")
+        words.append(margin_words(finding.outcome, finding.margin_ft))
     if finding.assumed:
         words.append("by assumption")
     if finding.status not in _SURE:

@@ -41,6 +41,7 @@ __all__ = [
     "lacking_figure",
     "lengths",
     "list_words",
+    "margin_words",
     "noun_of",
     "other_features",
     "own_distance",
@@ -69,6 +70,22 @@ def feet(value: float) -> str:
         return f"{value:,.0f} ft"
     miles = f"{value / 5280:,.2f}"
     return f"{miles} mile" if miles == "1.00" else f"{miles} miles"
+
+
+def margin_words(outcome: str, margin_ft: float) -> str:
+    """Return on which side of the line that decides a site is, and how far from it.
+
+    "cleared" and "missed" are said of what is decided; of an undetermined finding the side is only computed.
+
+    Examples
+    --------
+    >>> margin_words("yes", 39.2), margin_words("no", -5280), margin_words("undetermined", -3)
+    ('cleared by 39 ft', 'missed by 1.00 mile', 'computed: outside by 3 ft')
+    """
+    away = feet(abs(margin_ft))
+    if outcome == "undetermined":
+        return f"computed: {'inside' if margin_ft >= 0 else 'outside'} by {away}"
+    return f"{'cleared' if margin_ft >= 0 else 'missed'} by {away}"
 
 
 def lengths(*values: float) -> list[str]:

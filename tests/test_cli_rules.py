@@ -175,6 +175,10 @@ def test_explain_as_text() -> None:
     assert "Category Port district (port_district, area)" in first
     assert "Outcome YES; cleared by" in first
     assert "COULD DECIDE" not in first
+    open_ = flat(rules("explain", "40.567092,-74.320347", "transit_oriented_development", "--width", "80"))
+    assert "Outcome UNDETERMINED, leans yes; computed: inside by 39 ft" in open_
+    assert "cleared" not in open_
+    assert "missed" not in open_
     assert "inside Port of New York District" in flat(shown)
     assert "South Jersey port radius" in shown
     assert "South Jersey port radius" not in rules("explain", NEWARK, "port_district", "--compact")

@@ -14,7 +14,7 @@ from kept_world import AIRPORT, ATLANTIC_CITY, record
 
 from grownj_geo.candidates import Candidate, candidates_of
 from grownj_geo.compare import Comparer, Comparison
-from grownj_geo.compareout import compare_csv, compare_html
+from grownj_geo.compareout import cell_words, compare_csv, compare_html
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.errors import OutsideNewJerseyError
 from grownj_geo.kept import Refused
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.atlas import Atlas
 
+METROPARK = (-74.320347, 40.567092)
 HOSTILE = [
     "<img src=x onerror=alert(1)>",
     "</script><script>alert(1)</script>",
@@ -105,6 +106,16 @@ def test_a_record_that_was_answered_otherwise_is_cautioned(engine: Engine, tmp_p
 
 
 # -- out ----------------------------------------------------------------------------------------------
+
+
+def test_only_what_is_decided_is_cleared_or_missed(engine: Engine) -> None:
+    found = Comparer(engine).compare([candidate(METROPARK), candidate(NEWARK)])
+    cells = [cell for site in found.sites for cell in site.cells.values() if cell.margin_ft is not None]
+    assert {cell.outcome for cell in cells} == {"yes", "no", "undetermined"}
+    for cell in cells:
+        words = cell_words(cell)
+        assert ("cleared" in words or "missed" in words) == (cell.outcome != "undetermined"), words
+    assert "leans yes, computed: inside by 39 ft" in compare_html(found)
 
 
 def test_csv_has_a_column_for_each_site_and_computes_nothing(hostile: Comparison) -> None:

@@ -123,7 +123,7 @@ def test_a_panel_opens_and_closes_by_keyboard(page: Path) -> None:
         assert view.page.get_attribute("#panel", "role") == "dialog"
         assert view.page.inner_text("#panel-title") == "Metropark edge"
         assert view.page.evaluate("document.activeElement.id") == "panel-title"
-        assert "2,601 ft to Metropark; cleared by 39 ft" in view.page.inner_text("#panel-body")
+        assert "2,601 ft to Metropark; computed: inside by 39 ft" in view.page.inner_text("#panel-body")
         # The line to what the distance was measured from, with its length.
         assert view.page.inner_text(".distance-label") == "2,601 ft"
         view.page.keyboard.press("Escape")
@@ -153,7 +153,7 @@ def test_the_panel_says_findings_margins_and_reasons(page: Path) -> None:
             assert view.page.query_selector(f"#panel-body summary:has-text('{word} (')") is not None
         text = view.page.inner_text("#panel-body")
         assert "leans yes" in text
-        assert "computed: cleared by 39 ft" in text
+        assert "computed: inside by 39 ft" in text
         assert "N.J.A.C. 19:31-18.2, Transit oriented development" in text
         assert "Could be decided by:" in text
 
@@ -244,5 +244,5 @@ def test_many_sites_are_clustered_and_the_page_says_so(tmp_path: Path) -> None:
         text = view.page.inner_text("#panel-body")
         assert "One of many sites" in text
         # Site 41 stands where Metropark edge does: its margin is given, its reasons are in the record alone.
-        assert "computed: cleared by 39 ft" in text
+        assert "computed: inside by 39 ft" in text
         assert view.faults() == []

@@ -85,7 +85,13 @@ def test_the_line_is_as_long_as_the_figure_that_decided(engine: Engine) -> None:
         assert line.start == pytest.approx(METROPARK, abs=1e-6)
     station = by_finding["transit_oriented_development"]
     assert station.to == "Metropark"
-    assert station.words == "2,601 ft to Metropark; cleared by 39 ft"
+    assert station.words == "2,601 ft to Metropark; computed: inside by 39 ft"
+    # Only what is decided is cleared or missed.
+    assert {line.outcome for line in lines} >= {"undetermined", "no"}
+    for line in lines:
+        assert {record[finding].outcome for finding in line.findings} <= {line.outcome, "yes", "no"}
+        assert ("computed: " in line.words) == (line.outcome == "undetermined")
+        assert ("cleared" in line.words or "missed" in line.words) == (line.outcome != "undetermined")
     # The narrowest margin comes first.
     assert [abs(line.margin_ft) for line in lines] == sorted(abs(line.margin_ft) for line in lines)
 

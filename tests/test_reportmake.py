@@ -38,7 +38,7 @@ def test_a_site_is_asked_measured_and_drawn(engine: Engine) -> None:
     assert found.picture is not None
     assert found.picture.kind == "svg"
     assert found.picture.keys[0].label == "Distressed municipality"
-    assert "2,601 ft to Metropark" in found.picture.words
+    assert "2,601 ft to Metropark; computed: inside by 39 ft" in found.picture.words
     assert not found.origin
 
 

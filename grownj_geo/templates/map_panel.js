@@ -33,9 +33,10 @@ grownj.panel = function (map, data, sites, areas) {
     title.focus({ preventScroll: true });
   }
 
-  function margin(feet) {
-    if (feet === null) return "";
-    return feet >= 0 ? "cleared by " + grownj.feet(feet) : "missed by " + grownj.feet(feet);
+  // As margin_words does: only what is decided is cleared or missed.
+  function margin(outcome, feet) {
+    if (outcome === 0) return "computed: " + (feet >= 0 ? "inside by " : "outside by ") + grownj.feet(feet);
+    return (feet >= 0 ? "cleared by " : "missed by ") + grownj.feet(feet);
   }
 
   function finding(row, about, site) {
@@ -45,7 +46,7 @@ grownj.panel = function (map, data, sites, areas) {
     const facts = [];
     if (outcome === 0 && leans !== 0) facts.push("leans " + WORDS[leans].toLowerCase());
     if (typeof feet === "string") facts.push(feet);
-    else if (feet !== null) facts.push((outcome === 0 ? "computed: " : "") + margin(feet));
+    else if (feet !== null) facts.push(margin(outcome, feet));
     if (assumed) facts.push("rests on an assumption");
     if (facts.length) parts.push(make("p", { class: "facts" }, facts.join("; ")));
     if (why >= 0 && text(why)) parts.push(make("p", { class: "why" }, text(why)));
