@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -30,8 +30,10 @@ __all__ = [
     "Held",
     "Origin",
     "Stated",
+    "Switch",
     "edition_for",
     "held_in",
+    "switches",
 ]
 
 LAYER_FILE, RECORD_FILE = "layer.parquet", "edition.json"
@@ -269,11 +271,67 @@ def edition_for(held: Sequence[Held], day: date) -> Held | None:
     return best
 
 
+@dataclass(frozen=True)
+class Switch:
+    """A day on which another edition of a layer is used, or the used one begins or ends to hold.
+
+    Attributes
+    ----------
+    day
+        The first day on which it is so.
+    was, now
+        The edition of the day before, and of the day; None for what ships.
+    held, holds
+        Whether that of the day before held then, and that of the day holds on it. What ships always counts as holding.
+    """
+
+    day: date
+    was: Held | None
+    now: Held | None
+    held: bool
+    holds: bool
+
+
+def switches(held: Sequence[Held]) -> tuple[Switch, ...]:
+    """Return every day on which `edition_for` changes, or whether what it returns holds on the day, in order.
+
+    Parameters
+    ----------
+    held
+        The editions of one layer, at least one.
+    """
+    # What is nearest in time changes half way between two dates, and nowhere but there and at the dates themselves.
+    dates = [d.toordinal() for one in held if one.edition is not None for d in _dates(one.edition.manifest)]
+    shipped = load_manifests().get(held[0].layer_id)
+    turning = set(dates if shipped is None else (*dates, *(d.toordinal() for d in _dates(shipped))))
+    turning |= {(a + b) // 2 for a in dates for b in dates}
+    found = []
+    first, last = date.min.toordinal() + 1, date.max.toordinal()
+    for number in sorted({n + more for n in turning for more in (0, 1)}):
+        if not first <= number <= last:
+            continue
+        day = date.fromordinal(number)
+        before = day - timedelta(days=1)
+        was, now = edition_for(held, before), edition_for(held, day)
+        did, does = _holds(was, before), _holds(now, day)
+        if was is not now or did != does:
+            found.append(Switch(day, was, now, did, does))
+    return tuple(found)
+
+
+def _holds(held: Held | None, day: date) -> bool:
+    return held is None or held.edition is None or held.edition.manifest.covers(day)
+
+
+def _dates(manifest: Manifest) -> list[date]:
+    return [d for d in (manifest.valid_from, manifest.edition, manifest.valid_until) if d is not None]
+
+
 def _rank(held: Held, day: date) -> tuple[float, ...]:
     edition = held.edition
     assert edition is not None  # noqa: S101 - the caller looked
     manifest = edition.manifest
-    dates = [d.toordinal() for d in (manifest.valid_from, manifest.edition, manifest.valid_until) if d is not None]
+    dates = [d.toordinal() for d in _dates(manifest)]
     first, last = (dates[0], dates[-1]) if dates else (math.inf, math.inf)
     published = (manifest.edition or manifest.valid_from or date.min).toordinal()
     latest = -edition.added_at.timestamp()

@@ -8,8 +8,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 from grownj_geo.designations import listings, load_lists
+from grownj_geo.edition import switches
 from grownj_geo.facts import load_facts
 from grownj_geo.layercheck import read_day
+from grownj_geo.manifest import load_manifests
 from grownj_geo.nodes import CategoryNode, DesignatedNode, SiteFactNode, UncertainDay, asked_categories
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.atlas import Atlas
     from grownj_geo.binding import BoundRulebook, Clause
+    from grownj_geo.edition import Held, Switch
     from grownj_geo.layer import Layer
     from grownj_geo.nodes import Day
     from grownj_geo.rulebook import Rulebook
@@ -239,19 +242,45 @@ def _end(bound: BoundRulebook) -> LawDate:
     return LawDate(day, day, "rulebook", words, book.citation, tuple(c.id for c in book.categories))
 
 
-def edition_dates(store: Store, bound: BoundRulebook) -> tuple[LawDate, ...]:
-    """Return the days from which, or until which, an edition of the user's store holds, in order."""
-    asked = layers_of(bound)
-    found = []
+def edition_dates(store: Store, bound: BoundRulebook, *, chosen: Collection[str] = ()) -> tuple[LawDate, ...]:
+    """Return the days on which another edition of the user's store is used, or one that is used begins or ends.
+
+    Parameters
+    ----------
+    store
+        The user's store.
+    bound
+        The rulebook, whose clauses look at layers.
+    chosen
+        Layers whose edition was chosen by name: they keep it whatever the day.
+    """
+    by_layer: dict[str, list[Held]] = {}
     for held in store.held():
-        if held.edition is None or held.layer_id not in asked:
-            continue
-        manifest = held.edition.manifest
-        for day, verb in ((manifest.valid_from or manifest.edition, "begins"), (manifest.valid_until, "ends")):
-            if day is not None:
-                words = f"{manifest.title}: the edition {held.name} {verb}"
-                found.append(LawDate(day, day, "edition", words, "", asked[held.layer_id]))
+        by_layer.setdefault(held.layer_id, []).append(held)
+    found = []
+    for layer_id, categories in layers_of(bound).items():
+        if layer_id in by_layer and layer_id not in chosen:
+            title = load_manifests()[layer_id].title
+            for one in switches(by_layer[layer_id]):
+                words = f"{title}: {_switch_words(one)}"
+                found.append(LawDate(one.day, one.day, "edition", words, "", categories))
     return tuple(sorted(found))
+
+
+def _switch_words(one: Switch) -> str:
+    """Return which edition ends, and which one is used from then on, and why that one."""
+    was, now = one.was, one.now
+    parts = []
+    if was is not None and was.edition is not None and one.held and not was.edition.manifest.covers(one.day):
+        parts.append(f"the edition {was.name} ends")
+    if now is None:
+        parts.append("what ships is used")
+    elif one.holds:
+        begun = now.edition is None or one.day in {now.edition.manifest.valid_from, now.edition.manifest.edition}
+        parts.append(f"the edition {now.name} {'begins' if begun else 'is used'}")
+    elif now != was:
+        parts.append(f"no edition covers the day, and the nearest edition becomes {now.name}")
+    return "; ".join(parts)
 
 
 def fact_dates(bound: BoundRulebook, facts: Mapping[str, FactValue]) -> tuple[LawDate, ...]:

@@ -203,7 +203,9 @@ class Watcher:
         if conditions not in self._dates:
             engine = self.engines.engine(conditions)
             store = Store() if self.engines.store is None else self.engines.store
-            self._dates[conditions] = (*law_dates(engine.bound, engine.atlas), *edition_dates(store, engine.bound))
+            chosen = [layer_id for layer_id, _ in conditions.sources or ()]
+            editions = edition_dates(store, engine.bound, chosen=chosen)
+            self._dates[conditions] = (*law_dates(engine.bound, engine.atlas), *editions)
         codes = {n.mun_code for n in (found.place.municipality, *found.place.candidates) if n is not None}
         own = fact_dates(self.engines.engine(conditions).bound, dict(setting.facts))
         return [*concerning(self._dates[conditions], codes), *own]

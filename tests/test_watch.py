@@ -176,3 +176,14 @@ def test_a_batch_table_is_held_against_its_own_answers(tmp_path: Path, store: St
     assert [today.watch(row).holds for row in rows] == [True, True]
     later = Watcher(as_of=date(2018, 11, 1), until=date(2018, 11, 2), engines=Engines(store))
     assert [later.watch(row).holds for row in rows] == [True, False]
+
+
+def test_between_two_editions_the_switch_to_the_nearer_one_is_the_cause(store: Store) -> None:
+    inside = drawn_book({"inside": {"layer": "planning_areas", "where": {"planning_area": ["PA1"]}}})
+    for detail, day in (("METROPOLITAN", date(2017, 6, 1)), ("RURAL", date(2018, 6, 1))):
+        features = [(around(NEWARK, 500.0), {"SPDETAIL": detail})]
+        add(store, draw("planning_areas", features, least_features=1, edition=day))
+    found = seen(NEWARK, date(2017, 6, 2), store, rulebooks=(inside,))
+    assert turns(found, "answer") == [("2017-12-01", "yes", "no")]
+    (because,) = found.upcoming[0].because
+    assert "no edition covers the day, and the nearest edition becomes planning_areas@2018-06-01-" in because
