@@ -61,7 +61,7 @@ def notebook_pages() -> dict[str, str]:
             source = "".join(cell["source"])
             parts.append(source if cell["cell_type"] == "markdown" else f"```python\n{source}\n```")
         title = parts[0].splitlines()[0].removeprefix("# ").strip()
-        note = f"\n\nTo run it: `notebooks/{path.name}`, with the extras `notebooks`.\n\n"
+        note = f"\n\nTo run it: `notebooks/{path.name}`, with the extra `notebooks`.\n\n"
         head, _, rest = parts[0].partition("\n")
         pages[f"notebooks/{path.stem}.md"] = "\n\n".join([head + note + rest.strip(), *parts[1:]]) + "\n"
         entries.append(f"- [{title}]({path.stem}.md)")
