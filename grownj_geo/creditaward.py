@@ -25,7 +25,10 @@ if TYPE_CHECKING:
     from grownj_geo.creditrange import Kleene
     from grownj_geo.creditsheet import Sheet
 
-__all__ = ["Award", "award_of"]
+__all__ = ["ANY_METHOD_LIMITS", "Award", "award_of"]
+
+ANY_METHOD_LIMITS = ("board_maximum", "section_1_7g_amount")
+"""Limits of a year that also hold for a credit by capital investment (18.8(a))."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +54,8 @@ class Award:
     limited
         Shape (n,): dollars a year after the limits of the lines.
     year_limits
-        By limit: shape (n,) dollars a year that the project may not exceed.
+        By limit: shape (n,) dollars a year that the project may not exceed; of these, `ANY_METHOD_LIMITS` hold
+        by whatever method the credit is computed.
     year
         Shape (n,): dollars a year, in cents.
     total
@@ -122,12 +126,13 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
     yearly = new_amount + retained_amount
     limited = pools.limited(yearly, pool_limit, sheet.project)
     year_limits = _year_limits(sheet, lines, figures, strict=strict)
-    by_jobs = limited
-    for limit in year_limits.values():
-        by_jobs = by_jobs.least(limit)
+    by_jobs = limited.least(year_limits["withholdings"])
     method_limit, method_open = _by_capital(sheet, capital, jobs.total(sheet.starts), figures)
     chosen = np.where(sheet.by_capital, np.int8(1), np.int8(-1))
-    year = _to_cents(Range.choose(chosen, method_limit, by_jobs))
+    year = Range.choose(chosen, method_limit, by_jobs)
+    for name in ANY_METHOD_LIMITS:
+        year = year.least(year_limits[name])
+    year = _to_cents(year)
     years = Range.exact(sheet.years.astype(object))
     total = year * years
     conditions = _conditions(sheet, minimums, qualified, total, figures, strict=strict)
@@ -265,7 +270,7 @@ def _year_limits(sheet: Sheet, lines: dict[str, Kleene], figures: Figures, *, st
     if percent[1] == INFINITY:
         most = Range(most.low, endless.high)
     found = {"withholdings": Range.choose(bound, most, endless)}
-    for name in ("board_maximum", "section_1_7g_amount"):
+    for name in ANY_METHOD_LIMITS:
         values = sheet.limits[name]
         each = [INFINITY if v is None else v / int(y) for v, y in zip(values, sheet.years, strict=True)]
         limit = np.empty(sheet.n, dtype=object)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict
 
 from grownj_geo.areas import area_names
+from grownj_geo.creditaward import ANY_METHOD_LIMITS
 from grownj_geo.logic import Outcome
 
 if TYPE_CHECKING:
@@ -388,7 +389,8 @@ class _Lines:
             formula=f"MIN({{yearly@{names[0]}}},{{year_limit@{names[0]}}})" if alone else None,
             words="" if alone else "buildings with the same factors are pooled, the others computed apart",
         )  # fmt: skip
-        terms = ["{limited}"]
+        by_capital = self.project.method == "capital_investment"
+        terms = ["{by_capital}" if by_capital else "{limited}"]
         rules = {
             "withholdings": ("Share of the withholdings, a year", "N.J.S.A. 34:1B-246"),
             "board_maximum": ("Maximum that the Board approved, a year", "N.J.A.C. 19:31-18.8(a)"),
@@ -396,18 +398,18 @@ class _Lines:
         }
         for limit, values in award.year_limits.items():
             if values.low[0].is_finite():
-                terms.append(f"{{limit_{limit}}}")
+                if not by_capital or limit in ANY_METHOD_LIMITS:
+                    terms.append(f"{{limit_{limit}}}")
                 label, rule = rules[limit]
                 used = ["withholdings_percent"] if limit == "withholdings" else []
                 yield self.amount(f"limit_{limit}", "result", label, values, rule=rule, figures=used)
-        by_capital = self.project.method == "capital_investment"
         if by_capital:
             steps = [n for s in self.figures.book.investment_steps for n in (s.jobs, s.capital, s.year_limit) if n]
             yield self.amount(
                 "by_capital", "result", "By the method of capital investment, a year", award.method_limit,
                 rule="N.J.S.A. 34:1B-246, growth zone under the recovery act", figures=steps,
             )  # fmt: skip
-        of = "{by_capital}" if by_capital else f"MIN({','.join(terms)})"
+        of = f"MIN({','.join(terms)})"
         yield self.amount(
             "year", "result", "Credit of a year, if eligible", award.year, rule="N.J.A.C. 19:31-18.8(a), in cents",
             formula=f"ROUNDDOWN(ROUND({of},6),2)",

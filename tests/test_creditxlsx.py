@@ -118,6 +118,17 @@ def test_the_formulas_follow_the_readings(readings: dict[str, str], place: str) 
         check(estimate(project_of(raw), readings=readings))
 
 
+@pytest.mark.parametrize("limit", ["board_maximum", "section_1_7g_amount"])
+def test_the_formula_of_the_method_by_capital_keeps_the_limits(limit: str) -> None:
+    raw = ordinary(method="capital_investment", **{limit: 1_000_000})
+    raw["buildings"][0]["areas"]["mrera_growth_zone"] = "yes"
+    raw["jobs"][0]["count"], raw["capital"][0]["amount"] = 40, 20_000_000
+    found = estimate(project_of(raw), trust="stated")
+    check(found)
+    assert (found["year"].low, found["year"].high) == (100_000, 100_000)
+    assert f"{{limit_{limit}}}" in (found["year"].formula or "")
+
+
 def test_a_changed_input_changes_the_award_as_the_rules_do() -> None:
     found = estimate(project_of(ordinary()), trust="stated")
     book = estimate_workbook(found)
