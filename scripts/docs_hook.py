@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from docs_commands import command_pages
+from docs_credits import credit_pages
 from docs_layers import layer_pages
 from docs_rules import rule_pages
 from docs_sources import notebook_pages, project_pages
@@ -31,7 +32,7 @@ _SCHEMAS = Path(__file__).resolve().parents[1] / "grownj_geo" / "schemas"
 def _pages() -> dict[str, str]:
     """Return every page that is made here, by its place below ``docs``."""
     no_store = Path(__file__).resolve().parent / "no-store"
-    return command_pages() | rule_pages() | layer_pages(no_store) | project_pages() | notebook_pages()
+    return command_pages() | rule_pages() | credit_pages() | layer_pages(no_store) | project_pages() | notebook_pages()
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:

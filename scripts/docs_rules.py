@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from docs_text import anchor, bullets, code, table, text
+from docs_text import anchor, bullets, code, status, table, text
 
 from grownj_geo.atlas import DEFAULT_AS_OF, load_atlas
 from grownj_geo.binding import bind
@@ -53,6 +53,7 @@ def rule_pages() -> dict[str, str]:
     also = [
         "[Readings](readings.md): where the text is silent or goes round in a circle, and the ways to read it.",
         "[Facts](facts.md): what no map shows and somebody has to state.",
+        "[Figures of the credits](credits.md): what credits are computed from, each with its status.",
         "[Coverage](coverage.md): every geographic clause of the texts, and what computes it.",
     ]
     head = ["Rulebook", "Title", "Categories", "Days"]
@@ -86,7 +87,7 @@ def _book(book: Rulebook) -> str:
             text(value_words(parameter, value)),
             str(value.from_),
             text(value.citation),
-            text(value.status.replace("_", " ")),
+            status(value.status, value.status_note),
         ]
         for parameter in book.parameters.values()
         for value in parameter.values

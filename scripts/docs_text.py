@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-__all__ = ["anchor", "bullets", "code", "table", "text"]
+__all__ = ["anchor", "bullets", "code", "status", "table", "text"]
 
 _SIGNS = re.compile(r"([\\`*_{}\[\]#|~])")
 
@@ -46,6 +46,17 @@ def anchor(name: str) -> str:
     '{ #a11 }'
     """
     return f"{{ #{name.lower()} }}"
+
+
+def status(word: str, note: str | None) -> str:
+    """Return how far a figure is known, with the note where there is one.
+
+    Examples
+    --------
+    >>> status("not_found", "statement only")
+    'not found: statement only'
+    """
+    return text(word.replace("_", " ") + (f": {note}" if note else ""))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

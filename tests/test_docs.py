@@ -17,6 +17,7 @@ import pytest
 from browser import chromium
 
 import grownj_geo as gj
+from grownj_geo.creditparams import credit_books, load_credit_book
 from grownj_geo.manifest import load_manifests
 from grownj_geo.readings import load_readings
 from grownj_geo.rulebook import load_rulebook, shipped_rulebooks
@@ -131,6 +132,7 @@ def test_every_rule_reading_and_layer_has_its_place(pages: dict[str, _Page]) -> 
         for category in load_rulebook(book_id).categories:
             assert f"rules/{book_id}/{category.id}.html" in pages
     assert {reading.lower() for reading in load_readings()} <= pages["rules/readings.html"].anchors
+    assert {load_credit_book(book_id).id for book_id in credit_books()} <= pages["rules/credits.html"].anchors
     assert set(load_manifests()) <= pages["layers.html"].anchors
 
 
