@@ -255,8 +255,9 @@ def _rebate(credit: RecoveryRebate, book: AnswerBook) -> None:
     due = book.eligible
     payment = None
     if credit.tax is not None and credit.property_there is not None and credit.property_in_state is not None:
-        fraction = min(credit.property_there / credit.property_in_state, Decimal(1))
-        payment = _share(credit.tax * fraction, book.number("recovery_share_percent"))
+        # Multiplied first, divided once: a quotient without an end in decimals would lose a cent.
+        whole = credit.tax * credit.property_there * book.number("recovery_share_percent")
+        payment = (whole / (credit.property_in_state * _HUNDRED)).quantize(_CENT, rounding=ROUND_DOWN)
     found = book.due("incentive_payment", payment, book.rule_of("recovery_share_percent"), if_met=due)
     normal, greater = book.number("rebate_percent"), book.number("rebate_percent_greater")
     most = greater if credit.greater_contribution else normal if credit.greater_contribution is False else greater
@@ -411,12 +412,13 @@ def _income_tax_limit(credit: IncomeTaxLimit, book: AnswerBook) -> None:
         return
     limit = None
     if credit.tax_before_credits is not None and credit.business_income is not None and credit.gross_income is not None:
-        part = credit.business_income
+        part, whole = credit.business_income, credit.gross_income
         if credit.category_net is not None and credit.category_gross is not None:
-            part = part * credit.category_net / credit.category_gross
-        ratio = min(part / credit.gross_income, Decimal(1))
-        book.amount("ratio", ratio, ratio, rule)
-        limit = (credit.tax_before_credits * ratio).quantize(_CENT, rounding=ROUND_DOWN)
+            part, whole = part * credit.category_net, whole * credit.category_gross
+        part = min(part, whole)
+        book.amount("ratio", part / whole, part / whole, rule)
+        # Multiplied first: a ratio without an end in decimals would lose a cent.
+        limit = (credit.tax_before_credits * part / whole).quantize(_CENT, rounding=ROUND_DOWN)
         book.amount("limit", limit, limit, rule)
     low = Decimal(0) if limit is None else min(own, limit)
     high = own if limit is None else min(own, limit)

@@ -6,7 +6,7 @@ from datetime import date
 from decimal import Decimal
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from grownj_geo.areas import BuildingAreas
 from grownj_geo.creditparams import Trust
@@ -153,6 +153,16 @@ class RecoveryRebate(_Credit):
     idle_days: Whole | None = None
     lease_years: Number | None = None
     bought_from_control_percent: Percent | None = None
+
+    @model_validator(mode="after")
+    def _property_is_a_part(self) -> RecoveryRebate:
+        there, whole = self.property_there, self.property_in_state
+        if there is not None and whole is not None and there > whole:
+            raise ValueError(
+                f"property_there is ${there:,.2f}, property_in_state ${whole:,.2f}; expected a part of the property in "
+                "the State. Correct one of them."
+            )
+        return self
 
 
 class RelocationGrant(_Credit):

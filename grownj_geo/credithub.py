@@ -6,7 +6,7 @@ from datetime import date
 from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from grownj_geo.areas import BuildingAreas
 from grownj_geo.creditanswer import AnswerBook, CreditAnswer, Tri, all_met, any_met, opposite
@@ -49,7 +49,7 @@ class HubPeriod(_Strict):
     approved
         Whether the documentation of the credit is approved.
     lease_payments
-        What a tenant pays for the facility in the period.
+        What a tenant pays for the facility in the period: its credit is at most that, and open where it is not stated.
     tax
         Tax due in the period, against which the credit is used.
     """
@@ -125,6 +125,16 @@ class HubProject(_Strict):
     transfer_price: Money | None = None
     transferred: Annotated[Money, Field(gt=0)] | None = None
     trust: Trust = "known"
+
+    @model_validator(mode="after")
+    def _leased_is_a_part(self) -> HubProject:
+        total, leased = self.net_leasable_sqft, self.leased_sqft
+        if total is not None and leased is not None and leased > total:
+            raise ValueError(
+                f"leased_sqft is {leased:,f}, net_leasable_sqft {total:,f}; expected a part of the net leasable area. "
+                "Correct one of them."
+            )
+        return self
 
 
 def estimate_hub(project: HubProject) -> CreditAnswer:
@@ -246,7 +256,7 @@ def _investment(project: HubProject, book: AnswerBook) -> Decimal | None:
         book.at_least("owner_investment", "The owner's investment is enough", owner, "owner_investment")
         if owner is None or total is None or leased is None:
             return None
-        return owner * max(total - leased, Decimal(0)) / total
+        return owner * (total - leased) / total
     least = book.number("owner_investment")
     if owner is None:
         book.at_least("owner_investment", "The owner's investment is enough", None, "owner_investment")
@@ -364,16 +374,24 @@ def hub_parts(credit: Decimal, periods: int) -> list[Decimal]:
     return [each + _CENT if number < odd else each for number in range(periods)]
 
 
-def hub_kept(project: HubProject, book: AnswerBook) -> list[tuple[Decimal, Decimal]]:
-    """Return the least and the greatest share of each period's part that the business keeps.
+def hub_kept(project: HubProject, book: AnswerBook, *, periods: int) -> list[tuple[Decimal, Decimal]]:
+    """Return the least and the greatest share of each period's part that the business keeps (section 5, 3d).
 
-    Forfeiture beats reduction, and both last until the Authority approves that what was lacking is restored.
+    Forfeiture beats reduction, and both last until the Authority approves that what was lacking is restored. A sale or
+    a sublease lasts for good.
+
+    Parameters
+    ----------
+    periods
+        For how many periods. Of those that are not stated, what held last holds on, or is restored: after a forfeiture
+        they keep nothing to all, after a reduction the reduced part to all. Where nothing was lacking, they keep all.
     """
     reduced = 1 - book.number("reduction_percent") / _HUNDRED
     found: list[tuple[Decimal, Decimal]] = []
     lost = False
     forfeits_now: Tri = False
     reduces_now: Tri = False
+    unapproved = False
     for period in project.periods:
         # A sale takes the seller's credit and leaves the tenants'; a sublease takes the tenant's own.
         lost = lost or (period.subleased if project.role == "tenant" else period.sold)
@@ -382,10 +400,14 @@ def hub_kept(project: HubProject, book: AnswerBook) -> list[tuple[Decimal, Decim
         forfeits_now = forfeits if period.restored else any_met([forfeits_now, forfeits])
         reduces_now = reduces if period.restored else any_met([reduces_now, reduces])
         late = _late(period, book)
+        unapproved = not period.approved
         gone = any_met([lost, forfeits_now, late])
         low = Decimal(0) if gone is not False else reduced if reduces_now is not False else Decimal(1)
         high = Decimal(0) if gone else reduced if reduces_now else Decimal(1)
         found.append((low, high))
+    may_lose = forfeits_now is not False or unapproved
+    least = Decimal(0) if lost or may_lose else reduced if reduces_now is not False else Decimal(1)
+    found += [(least, Decimal(0 if lost else 1))] * (periods - len(found))
     return found
 
 
@@ -414,7 +436,7 @@ def _reduces(project: HubProject, period: HubPeriod, book: AnswerBook) -> Tri:
 
 def _late(period: HubPeriod, book: AnswerBook) -> Tri:
     """Return whether a period's part is lost for ending after eight years while the credit was not approved."""
-    if period.approved or period.ends is None:
+    if period.approved:
         return False
     return opposite(_within(period.ends, book.count("document_years"), _effect(book, "effective")))
 
@@ -453,20 +475,33 @@ def hub_carried(parts: Sequence[Decimal], taxes: Sequence[Decimal], *, carry: in
 def _years(project: HubProject, book: AnswerBook, credit: Decimal, due: Tri) -> None:
     """Add the credit of each period, what is used of it and what expires."""
     parts = hub_parts(credit, book.count("credit_periods"))
-    kept = hub_kept(project, book)
-    lows, highs = [], []
+    kept = hub_kept(project, book, periods=len(parts))
+    lows, highs, unpaid = [], [], []
     for number, part in enumerate(parts):
-        low, high = kept[number] if number < len(kept) else (Decimal(1), Decimal(1))
-        low, high = ((part * share).quantize(_CENT, rounding=ROUND_DOWN) for share in (low, high))
-        period = project.periods[number] if number < len(project.periods) else None
-        if project.role == "tenant" and period is not None and period.lease_payments is not None:
-            low, high = min(low, period.lease_payments), min(high, period.lease_payments)
+        low, high = ((part * share).quantize(_CENT, rounding=ROUND_DOWN) for share in kept[number])
+        if project.role == "tenant":
+            period = project.periods[number] if number < len(project.periods) else None
+            rent = None if period is None else period.lease_payments
+            if rent is None and high:
+                unpaid.append(str(number + 1))
+            low, high = min(low, rent or Decimal(0)), high if rent is None else min(high, rent)
         lows.append(low if due else Decimal(0))
         highs.append(high if due is not False else Decimal(0))
         book.amount(f"year_{number + 1}", lows[-1], highs[-1], "A1178 section 5, 3c(1) and 3d")
     book.amount("credit_kept", sum(lows, Decimal(0)), sum(highs, Decimal(0)), "A1178 section 5, 3c(1) and 3d")
-    if any(number >= len(kept) for number in range(len(parts))) and project.periods:
-        book.notes.append("For periods that are not stated it is taken that nothing is lost.")
+    if unpaid and due is not False:
+        label = f"The lease payments are stated (not for period {', '.join(unpaid)})"
+        book.told("lease_payments", label, None, "A1178 section 5, 3c(1)")
+        book.notes.append(
+            "A tenant's credit of a period is at most its lease payments; where they are not stated, it may be nothing."
+        )
+    if 0 < len(project.periods) < len(parts):
+        if min(kept[-1]) == 1:
+            book.notes.append("For periods that are not stated it is taken that nothing is lost.")
+        elif max(kept[-1]) == 0:
+            book.notes.append("Nothing is paid for the periods after a sale or a sublease.")
+        else:
+            book.notes.append("Whether what was lacking is restored in the periods that are not stated is open.")
     taxes = [period.tax for period in project.periods if period.tax is not None]
     if taxes and len(taxes) == len(project.periods) and lows == highs:
         used, expired = hub_carried(highs, taxes, carry=book.count("carry_periods"))

@@ -15,6 +15,7 @@ from grownj_geo.creditbill import estimate_bill
 from grownj_geo.creditbillinput import BILL_CREDITS
 from grownj_geo.credithub import HubProject, estimate_hub, hub_carried, hub_parts, hub_represented
 from grownj_geo.creditprogram import estimate_program
+from grownj_geo.creditproject import ProjectError
 
 if TYPE_CHECKING:
     from grownj_geo.creditanswer import CreditAnswer
@@ -104,6 +105,41 @@ def test_an_open_fact_or_area_gives_what_covers_both_ways(case: CreditCase) -> N
                     assert amount.low <= one.amounts[name].low, (place, name)
                     high = one.amounts[name].high
                     assert amount.high is None or (high is not None and high <= amount.high), (place, name)
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ({"role": "owner", "net_leasable_sqft": 100, "leased_sqft": "100.01"}, "leased_sqft is 100.01"),
+        (
+            {"program": "recovery-rebate", "property_there": "10.01", "property_in_state": 10},
+            r"property_there is \$10.01, property_in_state \$10.00",
+        ),
+    ],
+)
+def test_a_part_that_is_more_than_its_whole_is_refused(raw: dict[str, Any], words: str) -> None:
+    with pytest.raises(ProjectError, match=words) as caught:
+        estimate_program({"program": "urban-transit-hub", **raw})
+    assert "Correct one of them" in str(caught.value)
+    whole = {name: 10 if name not in {"role", "program"} else value for name, value in raw.items()}
+    estimate_program({"program": "urban-transit-hub", **whole})
+
+
+def test_no_cent_is_lost_in_dividing() -> None:
+    rebate = {
+        "program": "recovery-rebate", "areas": {"mrera_qualified_municipality": "yes"}, "tax": 300,
+        "property_there": 1, "property_in_state": 3, "years_since_first": 1, "years_since_deposit": 1,
+    }  # fmt: skip
+    share = estimate_program(rebate).amounts["incentive_payment"]
+    assert share.low == share.high
+    assert (
+        share.low == estimate_program({**rebate, "tax": 100, "property_in_state": 1}).amounts["incentive_payment"].low
+    )
+    limit = {
+        "program": "income-tax-limit", "credit": 1_000, "tax_before_credits": 300, "business_income": 1,
+        "gross_income": 3, "used_elsewhere": False,
+    }  # fmt: skip
+    assert estimate_program(limit).amounts["limit"].low == 100
 
 
 @pytest.mark.parametrize("case", [*credit_cases("urban-transit-hub"), *credit_cases("a1178")], ids=str)
