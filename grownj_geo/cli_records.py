@@ -29,6 +29,7 @@ from grownj_geo.cli_site import (
     print_text,
     readings_of,
     refusals,
+    refuse_lost,
     rulebook_of,
     say,
     utf8,
@@ -398,11 +399,7 @@ def _target(output: Path | None, sources: Sequence[str], endings: tuple[str, ...
         fail(f"--output {output} is no regular file; expected one. Give another name.")
     if not target.parent.is_dir():
         fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
-    from grownj_geo.kept import is_record  # noqa: PLC0415 - only where it is used
-
-    is_source = target.exists() and any(Path(s).exists() and target.samefile(s) for s in sources if len(s) < 4096)  # noqa: PLR2004
-    if is_source or is_record(target):
-        fail(f"--output {output} is a record or a file that is read; expected another. Nothing was overwritten.")
+    refuse_lost(output, target, sources)
     return target
 
 

@@ -28,6 +28,7 @@ from grownj_geo.cli_site import (
     option,
     readings_of,
     refusals,
+    refuse_lost,
     rulebook_of,
     say,
     utf8,
@@ -54,7 +55,6 @@ _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?,?")
 _UNSAFE = re.compile(r"[^\w.-]+")
 _MOST_SITES = 1_000
 _MOST_TOLD = 10
-_LONGEST_PATH = 4096
 _PAGE_S, _SITE_S = 90.0, 3.0
 
 
@@ -180,23 +180,12 @@ def _plan(output: str, typed: Sequence[str], form: str | None, pdf_engine: str) 
             fail(f"--format {form} and --output {output} are not of one kind. Leave out --format.")
         if not target.parent.is_dir():
             fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
-        _refuse_lost(output, target, typed)
+        refuse_lost(output, target, typed)
     elif target.exists() and not target.is_dir():
         fail(f"--output {output} is no folder; expected one, or a name that is free.")
     elif not target.parent.is_dir():
         fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
     return _Plan(target, folder, _browser(pdf_engine) if ending == ".pdf" else None)
-
-
-def _refuse_lost(output: str, target: Path, typed: Sequence[str]) -> None:
-    """Refuse to write over what is read, or over a kept record."""
-    from grownj_geo.kept import is_record  # noqa: PLC0415 - only where it is used
-
-    if not target.exists():
-        return
-    is_source = any(len(t) < _LONGEST_PATH and Path(t).exists() and target.samefile(t) for t in typed)
-    if is_source or not target.is_file() or is_record(target):
-        fail(f"--output {output} is a record or a file that is read; expected another. Nothing was overwritten.")
 
 
 def _browser(pdf_engine: str) -> str:

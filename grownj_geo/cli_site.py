@@ -58,6 +58,7 @@ __all__ = [
     "print_text",
     "readings_of",
     "refusals",
+    "refuse_lost",
     "rulebook_of",
     "say",
     "utf8",
@@ -81,6 +82,7 @@ _STRICT = {"A24": "list_of_the_year", "A25": "undetermined", "A43": "strict"}
 _NUMBER_LIKE = re.compile(r"-\s*[\d.]|-\s")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LARGEST_FACTS = 1_000_000
+_LONGEST_PATH = 4096
 
 # What every usage error of typer is, whether typer brings its own click or uses the one installed.
 _UsageError = cast("type[Exception]", typer.BadParameter.__base__)
@@ -224,6 +226,27 @@ def fail(words: str, code: int = BAD_INPUT) -> NoReturn:
     """Say what is wrong and leave."""
     say(words)
     raise typer.Exit(code)
+
+
+def refuse_lost(output: object, target: Path, sources: Sequence[str]) -> None:
+    """Refuse to write over what is read, or over records.
+
+    Parameters
+    ----------
+    output
+        The option as it was typed.
+    target
+        The file that it names.
+    sources
+        What was typed to be read: names of files among it.
+    """
+    if not target.exists():
+        return
+    from grownj_geo.kept import holds_records  # noqa: PLC0415 - only where something is there
+
+    is_source = any(len(s) < _LONGEST_PATH and Path(s).exists() and target.samefile(s) for s in sources)
+    if is_source or not target.is_file() or holds_records(target):
+        fail(f"--output {output} is a record or a file that is read; expected another. Nothing was overwritten.")
 
 
 def fail_incomplete(problems: Sequence[str]) -> NoReturn:

@@ -43,13 +43,24 @@ if TYPE_CHECKING:
 
     from grownj_geo.determine import Engine
 
-__all__ = ["KEPT_FORMAT", "Kept", "Refused", "is_record", "keep", "read_records", "record_files", "sealed_text"]
+__all__ = [
+    "KEPT_FORMAT",
+    "Kept",
+    "Refused",
+    "holds_records",
+    "is_record",
+    "keep",
+    "read_records",
+    "record_files",
+    "sealed_text",
+]
 
 KEPT_FORMAT: Literal["grownj-record/1"] = "grownj-record/1"
 
 _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 _LARGEST = 64_000_000
-_MARK, _BEGINNING = KEPT_FORMAT.encode(), 4096
+_LINE_SUFFIXES = frozenset({".jsonl", ".ndjson"})
+_BEGINNING, _CHUNK = 4096, 1 << 20
 _EXPECTED = "Expected a record of grownj check --save, check --json or batch --evidence"
 
 
@@ -254,12 +265,46 @@ def _put_new(beside: Path, path: Path) -> None:
 
 
 def is_record(path: Path) -> bool:
-    """Return whether a file begins as a kept record does: nothing else may take its place unasked."""
+    """Return whether a file holds a kept record, whole or damaged: nothing else may take its place unasked.
+
+    What is there and cannot be read counts as one.
+    """
+    return _names(path, KEPT_FORMAT) or _reads_as(path, sealed=True)
+
+
+def holds_records(path: Path) -> bool:
+    """Return whether a file holds what `read_records` takes: kept records, or determinations without a seal."""
+    return _names(path, KEPT_FORMAT) or _names(path, FORMAT) or _reads_as(path, sealed=False)
+
+
+def _names(path: Path, form: str) -> bool:
+    """Return whether a format stands anywhere in a file as a string of JSON: its keys may come in any order."""
+    marks = [f'"{text}"'.encode() for text in (form, form.replace("/", r"\/"))]
+    kept = b""
     try:
         with path.open("rb") as file:
-            return _MARK in file.read(_BEGINNING)
-    except OSError:
+            # A page or a table may quote a record; under another ending it is one only where it begins as JSON.
+            begins = file.read(_BEGINNING).removeprefix(b"\xef\xbb\xbf").lstrip()[:1]
+            if path.suffix.lower() not in _SUFFIXES and begins not in {b"{", b"["}:
+                return False
+            file.seek(0)
+            while chunk := file.read(_CHUNK):
+                kept += chunk
+                if any(mark in kept for mark in marks):
+                    return True
+                kept = kept[-len(marks[-1]) :]
+    except FileNotFoundError:
         return False
+    except OSError:
+        return True
+    return False
+
+
+def _reads_as(path: Path, *, sealed: bool) -> bool:
+    """Return whether a file reads as a record, however its text is written."""
+    if path.suffix.lower() not in _SUFFIXES or not path.is_file():
+        return False
+    return any(isinstance(one, Kept) and (one.sealed or not sealed) for one in read_records([path]))
 
 
 # -- reading ------------------------------------------------------------------------------------------
@@ -304,35 +349,49 @@ def read_records(paths: Iterable[Path]) -> Iterator[Kept | Refused]:
 
 
 def _of_file(path: Path) -> Iterator[Kept | Refused]:
+    source = str(path)
     with path.open("rb") as file:
-        first = file.readline(_LARGEST + 1)
-        if _is_line(first):
+        # One damaged line, even the first, must not take the others with it.
+        by_lines = path.suffix.lower() in _LINE_SUFFIXES or _is_line(file.readline(_LARGEST + 1))
+        file.seek(0)
+        content = b"" if by_lines else file.read(_LARGEST + 1)
+        found = None if by_lines else _whole(content, source)
+        if by_lines or (isinstance(found, Refused) and _has_lines(file)):
             file.seek(0)
             yield from _of_lines(file, path)
             return
-        file.seek(0)
-        content = file.read(_LARGEST + 1)
-    source = str(path)
-    if len(content) > _LARGEST:
-        yield Refused(source, f"{source} is larger than {_LARGEST // 1_000_000} MB. {_EXPECTED}, one a line.")
-        return
-    found = _parsed(content, source)
-    if isinstance(found, Refused):
-        yield found
-    elif isinstance(found, list):
+    if isinstance(found, list):
         for number, one in enumerate(found, start=1):
             yield _record(one, f"{source}, record {number}")
     else:
-        yield _record(found, source)
+        yield found if isinstance(found, Refused) else _record(found, source)
 
 
-def _is_line(first: bytes) -> bool:
-    """Return whether a file's first line is a whole record: then each line is one."""
+def _whole(content: bytes, source: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+    if len(content) > _LARGEST:
+        words = (
+            f"{source} is larger than {_LARGEST // 1_000_000} MB. {_EXPECTED}, one a line in a file ending in .jsonl."
+        )
+        return Refused(source, words)
+    return _parsed(content, source)
+
+
+def _has_lines(file: Any) -> bool:  # noqa: ANN401 - any binary file
+    """Return whether any line of a file that is damaged as a whole is a whole record."""
+    file.seek(0)
+    while line := file.readline(_LARGEST + 1):
+        if _is_line(line):
+            return True
+    return False
+
+
+def _is_line(line: bytes) -> bool:
+    """Return whether a line is a whole record, of whatever format."""
     try:
-        found = json.loads(first)
+        found = json.loads(line)
     except (ValueError, RecursionError):
         return False
-    return isinstance(found, dict)
+    return isinstance(found, dict) and "format" in found
 
 
 def _of_lines(file: Any, path: Path) -> Iterator[Kept | Refused]:  # noqa: ANN401 - any binary file
@@ -347,6 +406,8 @@ def _of_lines(file: Any, path: Path) -> Iterator[Kept | Refused]:  # noqa: ANN40
         elif line.strip():
             found = _parsed(line, source)
             yield found if isinstance(found, Refused) else _record(found, source)
+    if not number:
+        yield Refused(str(path), f"{path} is empty: not readable as JSON. {_EXPECTED}; take a whole copy.")
 
 
 def _parsed(content: bytes, source: str) -> Any:  # noqa: ANN401 - whatever JSON holds

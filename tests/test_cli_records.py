@@ -221,6 +221,22 @@ def test_a_record_is_never_written_over(saved: Path, tmp_path: Path) -> None:
         assert target.read_bytes() == before
 
 
+def test_records_with_their_keys_in_another_order_and_unsealed_ones_are_not_written_over(
+    saved: Path, tmp_path: Path
+) -> None:
+    content = json.loads((saved / "ac.json").read_bytes())
+    sealed, bare, out = (tmp_path / name for name in ("sorted.json", "bare.json", "out.json"))
+    sealed.write_text(json.dumps(content, sort_keys=True), encoding="utf-8")
+    bare.write_text(json.dumps(content["determination"], sort_keys=True), encoding="utf-8")
+    for target in (sealed, bare):
+        before = target.read_bytes()
+        done = run("recheck", str(saved), "-o", str(target))
+        assert (done.exit_code, "Nothing was overwritten" in done.stderr) == (2, True)
+        assert target.read_bytes() == before
+    for _ in range(2):  # what the command itself wrote is no record
+        assert run("recheck", str(saved), "-o", str(out)).exit_code == 0
+
+
 def test_a_day_that_the_rulebook_does_not_cover_refuses_each_record(saved: Path) -> None:
     done = run("recheck", str(saved), "--as-of", "2020-01-01")
     assert done.exit_code == 2

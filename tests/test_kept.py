@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.errors import RecordError, SiteError
-from grownj_geo.kept import KEPT_FORMAT, Kept, Refused, keep, read_records, sealed_text
+from grownj_geo.kept import KEPT_FORMAT, Kept, Refused, holds_records, is_record, keep, read_records, sealed_text
 from grownj_geo.locate import locate
 from grownj_geo.rulebook import load_rulebook, shipped_rulebooks
 from grownj_geo.site import Site
@@ -231,6 +231,63 @@ def test_lines_of_a_batch_one_of_them_damaged(engine: Engine, tmp_path: Path) ->
     assert isinstance(second, Refused)
     assert isinstance(third, Kept)
     assert [one.source.rpartition(", ")[2] for one in (first, second, third)] == ["line 1", "line 2", "line 4"]
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".ndjson", ".json"])
+@pytest.mark.parametrize("damaged", [0, 1, 2])
+@pytest.mark.parametrize("junk", ["", '{"form', "[1, 2]", "\x00\x00"])
+def test_one_damaged_line_never_takes_the_others_with_it(
+    engine: Engine, tmp_path: Path, damaged: int, ending: str, junk: str
+) -> None:
+    record = engine.determine(newark()).model_dump(mode="json")
+    lines = [json.dumps({"row": row, **record}) for row in range(3)]
+    lines[damaged] = junk or lines[damaged][:-40]
+    path = tmp_path / f"e{ending}"
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    found = list(read_records([path]))
+    assert [isinstance(one, Kept) for one in found] == [number != damaged for number in range(3)]
+    assert [one.source.rpartition(", ")[2] for one in found] == ["line 1", "line 2", "line 3"]
+
+
+def test_an_empty_file_of_lines_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "e.jsonl").write_bytes(b"")
+    assert "is empty" in refused(tmp_path / "e.jsonl")
+
+
+# -- what nothing is written over ---------------------------------------------------------------------
+
+
+def _escaped(text: str) -> str:
+    return text.replace(KEPT_FORMAT, "grownj\\u002drecord/1")
+
+
+def test_a_record_is_known_wherever_its_format_stands(text: str, engine: Engine, tmp_path: Path) -> None:
+    record = engine.determine(newark()).to_json()
+    for number, (content, sealed) in enumerate(
+        [
+            (text, True),
+            (json.dumps(json.loads(text), sort_keys=True, indent=1), True),
+            (json.dumps(json.loads(text), sort_keys=True).replace("/", "\\/"), True),
+            (_escaped(json.dumps(json.loads(text), sort_keys=True)), True),
+            (json.dumps(json.loads(text), sort_keys=True)[:-9], True),
+            (json.dumps([json.loads(record)], sort_keys=True), False),
+            ("damaged\n" + json.dumps(json.loads(record), sort_keys=True), False),
+        ]
+    ):
+        path = tmp_path / f"{number}.json"
+        path.write_text(content, encoding="utf-8")
+        assert holds_records(path), number
+        assert is_record(path) or not sealed, number
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("a.json", '{"records": []}'), ("a.csv", f'x,"{KEPT_FORMAT}"'), ("a.json", "")]
+)
+def test_other_files_are_no_records(name: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    assert not holds_records(tmp_path / name)
+    assert not is_record(tmp_path / name)
+    assert not is_record(tmp_path / "gone.json")
 
 
 def test_a_list_of_several_rulebooks_and_a_folder(engine: Engine, text: str, tmp_path: Path) -> None:
