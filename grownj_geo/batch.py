@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict
 
 from grownj_geo.answers import atlas_mark, rulebook_mark
 from grownj_geo.batchengines import processes, this_process
-from grownj_geo.batchwork import Question, Work, batch_columns, made_by
+from grownj_geo.batchwork import PREFIX, Question, Work, batch_columns, made_by
 from grownj_geo.cellstore import built_index, index_path, kept_index
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.features import Change, LayerFault
@@ -30,10 +30,12 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from pathlib import Path
 
+    from grownj_geo.answers import AnswerColumn
     from grownj_geo.atlas import Atlas
     from grownj_geo.batchengines import Answering
     from grownj_geo.cells import CellIndex
     from grownj_geo.siterows import SiteTableReader
+    from grownj_geo.tableout import TableWriter
 
 __all__ = ["BLOCK_ROWS", "BatchOptions", "BatchSummary", "Question", "run_batch"]
 
@@ -214,11 +216,24 @@ def run_batch(
                 progress(writer.rows, reader.rows)
         _refuse_changed(source, before)
         tallies, rows = writer.tallies, writer.rows
-        told = (*slower, *_unusable(engine.atlas), *reader.changes, *writer.finish())
+        told = (*slower, *_unusable(engine.atlas), *reader.changes, *_told(reader, writer, columns), *writer.finish())
         records.finish()
     if is_remote(target):
         _put(here, target)
     return _summary(question, engine, source, target, tallies, rows, resumed, time.monotonic() - started, told)
+
+
+def _told(reader: SiteTableReader, writer: TableWriter, columns: Sequence[AnswerColumn]) -> Iterator[Change]:
+    """Tell what is in the output otherwise than whoever opens it may think."""
+    renamed = [column.name for column in columns if column.name.startswith(PREFIX)]
+    if renamed:
+        words = f"The table has columns of these names already, so the answers are in {', '.join(renamed)}."
+        yield Change(kind="columns_renamed", effect="noted", count=len(renamed), words=words)
+    if reader.crs is not None and writer.draws is None:
+        words = (
+            "This format has no geometry: the table's own was left out. Write .gpkg, .geojson or .parquet to keep it."
+        )
+        yield Change(kind="geometry_left_out", effect="left_out", count=1, words=words)
 
 
 def _bad_row(problem: str) -> LayerFault:

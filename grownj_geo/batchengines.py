@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections import deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
 from typing import TYPE_CHECKING, Any, Protocol
 
 from grownj_geo.batchwork import Answerer, BlockAnswers, Work
@@ -108,11 +111,20 @@ _own: list[Answerer | LayerFault] = []
 
 def _begin(work: Work) -> None:
     """Make a process ready: one answerer for all its blocks, or why there is none."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         _own.append(Answerer(work))
     except LayerFault as fault:
         # Raised here it would look like a process that was killed.
         _own.append(fault)
+
+
+def _end_with_parent() -> None:
+    """End this process when the one that started it is gone, killed perhaps: nobody would ask it anything any more."""
+    parent = parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
 
 
 def _answer(raw: RawBlock) -> BlockAnswers:

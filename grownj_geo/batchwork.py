@@ -39,11 +39,22 @@ if TYPE_CHECKING:
     from grownj_geo.rows_block import RawBlock, RowBlock
     from grownj_geo.siterows import Terms
 
-__all__ = ["AnsweredBlock", "Answerer", "BlockAnswers", "Question", "Work", "answer_block", "batch_columns", "made_by"]
+__all__ = [
+    "PREFIX",
+    "AnsweredBlock",
+    "Answerer",
+    "BlockAnswers",
+    "Question",
+    "Work",
+    "answer_block",
+    "batch_columns",
+    "made_by",
+]
 
 OUTSIDE = "outside New Jersey: no municipality is within 1,000 ft"
 
-_PREFIX = "grownj_"
+PREFIX = "grownj_"
+"""Goes before the name of an answer's column where the table has that name already."""
 
 
 @dataclass(frozen=True)
@@ -169,7 +180,7 @@ def batch_columns(engine: Engine, header: Sequence[str], detail: Literal["brief"
         *answer_columns(engine, detail),
     )
     taken = set(header)
-    return tuple(AnswerColumn(f"{_PREFIX}{c.name}", c.type, c.meaning) if c.name in taken else c for c in own)
+    return tuple(AnswerColumn(f"{PREFIX}{c.name}", c.type, c.meaning) if c.name in taken else c for c in own)
 
 
 class Answerer:

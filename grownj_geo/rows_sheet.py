@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.rows_columns import says_where
 from grownj_geo.rows_records import Record, RecordRows
+from grownj_geo.workbooks import workbook_library
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -76,7 +77,7 @@ class SheetRows(RecordRows):
         self._tell()
 
     def _open(self) -> Any:  # noqa: ANN401 - read-only worksheets have a type of their own
-        import openpyxl  # noqa: PLC0415 - only a workbook needs it
+        openpyxl = workbook_library()
 
         try:
             with _quiet():

@@ -204,6 +204,7 @@ def open_table(
     Examples
     --------
     >>> import tempfile
+    >>> from pathlib import Path
     >>> from types import SimpleNamespace
     >>> directory = SimpleNamespace(names={"0714": ("Newark City", "Essex")})
     >>> file = Path(tempfile.mkdtemp()) / "sites.csv"

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from grownj_geo.features import Change
 from grownj_geo.rows_block import cell_text
+from grownj_geo.workbooks import workbook_library
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -216,7 +217,7 @@ def _is_day(value: dt.date) -> bool:
 
 
 def _xlsx(whole: Whole, path: Path) -> tuple[Change, ...]:
-    import openpyxl  # noqa: PLC0415 - only a workbook needs it
+    openpyxl = workbook_library()
 
     book = openpyxl.Workbook(write_only=True)
     sheet = book.create_sheet("Sites")

@@ -13,9 +13,13 @@ from feature_servers import install_koop, koop, municipalities, planning_areas
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.workbooks import workbook_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+# Before any test imports openpyxl by itself, here and in processes that tests start.
+workbook_library()
 
 # No test sees the store of layers of whoever runs it.
 os.environ["GROWNJ_HOME"] = str(Path(__file__).parent / "no-store-here")

@@ -118,11 +118,11 @@ def test_an_index_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     question = Question(date(2017, 4, 17), detail="full")
     for index in ("no", "build", "auto"):
         run_batch(source, tmp_path / f"{index}.csv", question, options=BatchOptions(index=index))  # type: ignore[arg-type]
-    assert len(list((tmp_path / "home" / "cells").iterdir())) == 1
+    assert len(list((tmp_path / "home" / "cells").glob("*.cells"))) == 1
     assert (tmp_path / "no.csv").read_bytes() == (tmp_path / "build.csv").read_bytes()
     assert (tmp_path / "no.csv").read_bytes() == (tmp_path / "auto.csv").read_bytes()
     # A damaged index is not used: it is built again, or left alone.
-    (path,) = (tmp_path / "home" / "cells").iterdir()
+    (path,) = (tmp_path / "home" / "cells").glob("*.cells")
     path.write_bytes(path.read_bytes()[:1000])
     run_batch(source, tmp_path / "again.csv", question)
     assert (tmp_path / "no.csv").read_bytes() == (tmp_path / "again.csv").read_bytes()

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
+import time
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import geopandas as gpd
+import psutil
 import pytest
 import shapely
 from test_batch import read, table
@@ -131,3 +135,32 @@ def test_two_runs_at_once_keep_to_their_own_records(tmp_path: Path) -> None:
     assert [json.loads(line)["row"] for line in lines] == [
         int(row["row"]) for row in read(targets[0]) if not row["problem"]
     ]
+
+
+@pytest.mark.slow
+def test_processes_end_when_the_one_that_started_them_is_killed(tmp_path: Path) -> None:
+    source = table(tmp_path / "in.csv", 20_000)
+    words = ["batch", str(source), "-o", str(tmp_path / "out.csv"), "--workers", "2", "--block-rows", "50"]
+    run = psutil.Popen([sys.executable, "-m", "grownj_geo", *words], stderr=subprocess.DEVNULL)
+    parts = tmp_path / ".out.csv.parts"
+    end = time.monotonic() + 120
+    while not list(parts.glob("part-*.json")):
+        assert run.poll() is None
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    children = run.children(recursive=True)
+    assert len(children) >= 2
+    run.kill()
+    run.wait()
+    _, alive = psutil.wait_procs(children, timeout=20)
+    assert alive == []
+
+
+def test_what_the_output_has_otherwise_is_told(tmp_path: Path) -> None:
+    source = tmp_path / "lots.gpkg"
+    lots = gpd.GeoDataFrame({"county": ["mine"]}, geometry=[shapely.box(580_000, 690_000, 580_100, 690_100)], crs=3424)
+    lots.to_file(source)
+    plain = run_batch(source, tmp_path / "out.csv", QUESTION).changes
+    drawn = run_batch(source, tmp_path / "out.gpkg", QUESTION).changes
+    assert [any("grownj_county" in words for words in told) for told in (plain, drawn)] == [True, True]
+    assert [any("no geometry" in words for words in told) for told in (plain, drawn)] == [True, False]
