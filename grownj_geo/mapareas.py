@@ -15,8 +15,9 @@ import shapely
 
 from grownj_geo.answers import answers_many
 from grownj_geo.layer import EXACT, INNER, NOMINAL, OUTER
+from grownj_geo.logic import Cause
 from grownj_geo.observe import SiteTable
-from grownj_geo.palette import AreaClass, area_classes
+from grownj_geo.palette import AreaClass, area_class, area_classes
 from grownj_geo.shares import geodesic_circle
 from grownj_geo.units import FT_PER_METRE, miles_to_ft, to_lonlat, to_working
 
@@ -280,7 +281,11 @@ def draw_areas(engine: Engine, *, classes: Sequence[AreaClass] | None = None) ->
             continue
         label = _label(engine, look)
         if look.draw.category is not None:
-            drawn.append(_municipal(engine, look, label, by_municipality))
+            answers = by_municipality.get(look.draw.category, {})
+            around = _around(engine, look)
+            if around is not None:
+                answers = _away_from(engine, look.draw.category, answers, around, municipalities)
+            drawn.append(_municipal(engine, look, label, answers, around))
             continue
         layer = engine.atlas.layer(str(look.draw.layer))
         if layer is None:
@@ -356,19 +361,81 @@ def _by_municipality(engine: Engine) -> dict[str, dict[str, tuple[str, str | Non
 
 
 def _municipal(
-    engine: Engine, look: AreaClass, label: str, answers: dict[str, dict[str, tuple[str, str | None]]]
+    engine: Engine, look: AreaClass, label: str, answers: dict[str, tuple[str, str | None]], around: DrawnClass | None
 ) -> DrawnClass:
     names = engine.atlas.municipal_names
     category = str(look.draw.category if look.draw else "")
     areas = []
-    for code, (outcome, causes) in answers.get(category, {}).items():
+    for code, (outcome, causes) in answers.items():
         if outcome == "no":
             continue
         sure: Sureness = "sure" if outcome == "yes" else "possible"
         note = "" if sure == "sure" else f"undetermined: {(causes or 'open').replace('_', ' ')}"
         areas.append(Area(f"{names[code][0]}, {names[code][1]} County", None, sure, note, code))
-    found = engine.rulebook.category(category)
-    return DrawnClass(look, label, tuple(areas), "designations", OUTLINE_TOLERANCE_FT, notes=(found.citation,))
+    notes = [engine.rulebook.category(category).citation]
+    by_distance = [] if around is None else _as_answered(engine, category, around)
+    if around is not None and by_distance:
+        areas += by_distance
+        notes += [f"also the ground of: {around.label}", *around.notes]
+    return DrawnClass(look, label, tuple(areas), "designations", OUTLINE_TOLERANCE_FT, notes=tuple(notes))
+
+
+def _around(engine: Engine, look: AreaClass) -> DrawnClass | None:
+    """Return the class by distance that a class of municipalities takes in; None where none can be drawn."""
+    if look.draw is None or look.draw.around is None:
+        return None
+    other = area_class(look.draw.around)
+    if other.draw is None or other.draw.layer is None or not _known(engine, other.draw):
+        return None
+    layer = engine.atlas.layer(other.draw.layer)
+    return None if layer is None else _of_layer(engine, other, _label(engine, other), layer)
+
+
+def _away_from(
+    engine: Engine,
+    category: str,
+    answers: dict[str, tuple[str, str | None]],
+    around: DrawnClass,
+    municipalities: tuple[Outline, ...],
+) -> dict[str, tuple[str, str | None]]:
+    """Return answers by municipality in which the ground of a class by distance opens none: its line is drawn.
+
+    What is open without a place is asked again at a place of the municipality that is outside that ground.
+    """
+    ground = shapely.union_all([area.geometry for area in around.areas])
+    waiting = Cause.LOCATION_UNKNOWN.words[0]
+    left = {
+        outline.code: rest
+        for outline in municipalities
+        if waiting in (answers.get(outline.code, ("", None))[1] or "")
+        and not (rest := shapely.difference(outline.geometry, ground)).is_empty
+    }
+    if not left:
+        return answers
+    places = np.array([*shapely.point_on_surface(list(left.values())), None], dtype=object)[:-1]
+    outcomes, causes = _answers_at(engine, category, places, tuple(left))
+    return answers | dict(zip(left, zip(outcomes, causes, strict=True), strict=True))
+
+
+def _as_answered(engine: Engine, category: str, around: DrawnClass) -> list[Area]:
+    """Return the areas of a class by distance, each as sure as the category is at a place inside it."""
+    shapes = [area.geometry for area in around.areas]
+    inside = np.array([*shapely.point_on_surface(shapes), None], dtype=object)[:-1]
+    outcomes, _ = _answers_at(engine, category, inside, ("",) * len(inside))
+    return [
+        area if outcome == "yes" else replace(area, sureness="possible", note="open whether it counts")
+        for area, outcome in zip(around.areas, outcomes, strict=True)
+        if outcome != "no"
+    ]
+
+
+def _answers_at(
+    engine: Engine, category: str, places: NDArray[np.object_], codes: tuple[str, ...]
+) -> tuple[list[str], list[str | None]]:
+    """Return a category's outcomes and causes at points in EPSG:3424, whose municipality may be known."""
+    n = len(places)
+    columns = answers_many(engine, SiteTable(places, np.zeros(n), np.ones(n, dtype=bool), codes), {}).columns("full")
+    return list(columns[category]), list(columns[f"{category}_causes"])
 
 
 # -- layers --------------------------------------------------------------------------------------------

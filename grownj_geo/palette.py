@@ -44,6 +44,8 @@ class Draw(_Strict):
     ----------
     category
         Municipalities for which this category of the rulebook holds by municipality alone.
+    around
+        Id of a class by distance whose ground the category takes in on some days; its line is drawn then.
     layer, where, at_least
         Features of a layer, chosen as a clause of a rulebook chooses them.
     radius
@@ -55,6 +57,7 @@ class Draw(_Strict):
     """
 
     category: str | None = None
+    around: str | None = None
     layer: str | None = None
     where: dict[str, list[str]] = Field(default_factory=dict)
     at_least: dict[str, str] = Field(default_factory=dict)
@@ -84,6 +87,8 @@ class AreaClass(_Strict):
         Whether a map opens with it.
     draw
         What ground it is; None where it is derived from others.
+    like
+        Beginnings of ids of other areas that look like it; its own id is one too.
     """
 
     id: str
@@ -94,6 +99,7 @@ class AreaClass(_Strict):
     opacity: Annotated[float, Field(gt=0, le=1)]
     shown: bool = False
     draw: Draw | None = None
+    like: tuple[str, ...] = ()
 
 
 class Group(_Strict):

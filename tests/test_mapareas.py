@@ -11,6 +11,7 @@ import shapely
 from drawn import draw
 
 from grownj_geo.atlas import Atlas, load_atlas
+from grownj_geo.bulk import evaluate_many
 from grownj_geo.determine import Engine
 from grownj_geo.mapareas import (
     CIRCLE_ERROR_FT,
@@ -21,6 +22,7 @@ from grownj_geo.mapareas import (
     radius_words,
     ring_around,
 )
+from grownj_geo.observe import SiteTable
 from grownj_geo.palette import area_class
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, miles_to_ft, to_lonlat, to_working
@@ -119,6 +121,59 @@ def test_municipal_classes_are_what_the_rules_say_of_municipalities_alone(areas:
     open_still = [a for a in distressed.areas if a.sureness == "possible"]
     assert open_still
     assert all(a.note == "undetermined: fact missing" for a in open_still)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("day", ["2014-06-02", "2017-04-17", "2018-11-01"])
+def test_what_is_drawn_at_a_place_is_what_the_place_is_answered(day: str) -> None:
+    engine = Engine(load_atlas(as_of=day), load_rulebook())
+    found = draw_areas(engine)
+    state = shapely.union_all([outline.geometry for outline in found.municipalities])
+    shapely.prepare(state)
+    places = np.random.default_rng(7).uniform(state.bounds[:2], state.bounds[2:], (6_000, 2))
+    places = places[shapely.contains_xy(state, *places.T)][:2_000]
+    # And some around the airport, where a random place rarely is.
+    ring = class_of(found, "aviation_district").areas[0].geometry
+    assert ring is not None
+    near = np.random.default_rng(8).uniform(ring.bounds[:2], ring.bounds[2:], (200, 2))
+    xy = np.vstack([places, near])
+    lines = shapely.union_all([shapely.boundary(outline.geometry) for outline in found.municipalities])
+    points = np.asarray(shapely.points(xy))
+    # An outline may be drawn 60 ft off, and the State's own lines are known to 72 ft.
+    points = points[shapely.distance(points, lines) > 200.0]
+    assert len(points) > 1_500
+    n = len(points)
+    answers = evaluate_many(engine, SiteTable(points, np.zeros(n), np.ones(n, dtype=bool), ("",) * n))
+    tree = shapely.STRtree(points)
+    checked = 0
+    for known in found.classes:
+        category = known.look.draw.category if known.look.draw else None
+        if known.look.id in {"aviation_district", "south_jersey_port"}:
+            category = known.look.id
+        if category is None:
+            continue
+        drawn = np.full(n, -1)
+        for area in sorted(known.areas, key=lambda a: a.sureness == "sure"):
+            geometry = area.geometry if area.mun_code is None else found.outline(area.mun_code)
+            drawn[tree.query(geometry, predicate="contains")] = 1 if area.sureness == "sure" else 0
+        wrong = drawn != answers.outcome(category)
+        assert not wrong.any(), (known.look.id, int(wrong.sum()), points[wrong][:3])
+        checked += 1
+    assert checked == 7
+
+
+def test_a_growth_zone_by_distance_is_drawn_by_its_line_and_opens_no_municipality() -> None:
+    def zones(day: str) -> list[tuple[str, str]]:
+        engine = Engine(load_atlas(as_of=day), load_rulebook())
+        return [(a.name, a.sureness) for a in class_of(draw_areas(engine), "growth_zone").areas if a.mun_code is None]
+
+    assert zones("2018-10-02") == []
+    assert {sureness for _, sureness in zones("2018-10-03")} == {"possible"}
+    assert {sureness for _, sureness in zones("2018-11-01")} == {"sure", "possible"}
+    for day in ("2018-10-03", "2018-11-01"):
+        later = Engine(load_atlas(as_of=day), load_rulebook())
+        whole = [a.name for a in class_of(draw_areas(later), "growth_zone").areas if a.mun_code is not None]
+        assert len(whole) == 5
 
 
 def test_bounds_and_terminals_that_do_not_count_yet_are_drawn_as_possible() -> None:
