@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from grownj_geo.errors import LayerError, SiteError
 from grownj_geo.kept import Kept, Refused, read_records
 from grownj_geo.locate import locate
-from grownj_geo.rows_columns import answers_in
+from grownj_geo.rows_columns import answers_in, name_column
 from grownj_geo.siterows import TableOptions, open_table
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ _TABLES = frozenset(
     {".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".geoparquet", ".gpkg", ".shp", ".zip", ".gdb"}
 )
 _BLOCK = 1_000
-_NAMES = ("name", "site", "label", "title", "id", "pams_pin")
 
 
 @dataclass(frozen=True)
@@ -102,7 +101,7 @@ def _of_table(path: Path, directory: MunicipalDirectory, crs: str | None) -> Ite
     try:
         table = open_table(path, TableOptions(crs=crs), directory=directory)
         answers = answers_in(table.header)
-        named = next((column for wanted in _NAMES for column in table.header if column.strip().lower() == wanted), None)
+        named = name_column(table.header)
         for block in table.blocks(size=_BLOCK):
             names = block.columns[named] if named is not None else None
             for position, row in enumerate(block.rows):

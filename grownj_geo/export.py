@@ -15,7 +15,7 @@ import shapely
 from grownj_geo.answers import answer_columns
 from grownj_geo.areapieces import drawn_areas
 from grownj_geo.determine import Directory
-from grownj_geo.exporttables import about_export, area_tables, site_tables
+from grownj_geo.exporttables import about_areas, about_sites, answer_marks, area_tables, site_tables
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.findings import Findings
 from grownj_geo.georeference import declared_system
@@ -117,7 +117,7 @@ def export_areas(engine: Engine, path: Path, *, areas: Sequence[str] | None = No
     """
     export_format(path)
     tables = area_tables(engine, drawn_areas(engine, areas))
-    return write_tables(tables, path, about=about_export(engine))
+    return write_tables(tables, path, about=about_areas(engine))
 
 
 def export_sites(
@@ -167,8 +167,10 @@ def export_sites(
         blocks = [placer.place(raw) for raw in reader.raw_blocks()]
         columns = {name: [x for block in blocks for x in block.columns[name]] for name in reader.header}
         geometries = np.concatenate([block.geometries for block in blocks])
-        _check_same(columns, engine)
-        return _write_sites(engine, columns, geometries, path, reader.changes), None
+        before = answer_marks(columns)
+        _check_same(before, engine)
+        about = about_sites(engine, before=before)
+        return _write_sites(engine, columns, geometries, path, about=about, told=reader.changes), None
     from grownj_geo.batch import BatchOptions, run_batch  # noqa: PLC0415 - only where a table is answered
 
     with tempfile.TemporaryDirectory(prefix="grownj-export-") as folder:
@@ -176,7 +178,7 @@ def export_sites(
         found = run_batch(source, answered, question, options=BatchOptions(options), progress=progress)
         columns, geometries = _answered(answered)
     told = tuple(Change(kind="batch", effect="noted", count=1, words=words) for words in found.changes)
-    return _write_sites(engine, columns, geometries, path, told), found
+    return _write_sites(engine, columns, geometries, path, about=about_sites(engine), told=told), found
 
 
 def _write_sites(
@@ -184,17 +186,18 @@ def _write_sites(
     columns: Mapping[str, Sequence[Any]],
     geometries: NDArray[np.object_],
     path: Path,
+    *,
+    about: Mapping[str, str],
     told: Sequence[Change],
 ) -> Exported:
     tables = site_tables(engine, columns, geometries)
-    written = write_tables(tables, path, about=about_export(engine))
+    written = write_tables(tables, path, about=about)
     return Exported(written.path, written.layers, (*told, *written.changes))
 
 
-def _check_same(columns: Mapping[str, Sequence[Any]], engine: Engine) -> None:
+def _check_same(before: Sequence[tuple[str, str]], engine: Engine) -> None:
     """Refuse a table that was answered by another rulebook than is asked for: its fields mean something else."""
-    marks = {str(mark) for mark in columns["rulebook"] if mark}
-    other = sorted(mark for mark in marks if mark.split(" ")[0] != engine.rulebook.id)
+    other = [book for book, _ in before if book and book.split(" ")[0] != engine.rulebook.id]
     if other:
         raise LayerFault(
             "other_rulebook",

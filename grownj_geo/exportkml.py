@@ -151,7 +151,7 @@ class _Writer:
         self._start("Schema", name=table.name, id=f"schema{number}")
         for field in table.fields:
             self._start("SimpleField", type=_TYPES[field.type], name=_clean(field.name))
-            self._leaf("displayName", html.escape(field.meaning))
+            self._leaf("displayName", _shown(field.meaning))
             self._end("SimpleField")
         self._end("Schema")
 
@@ -160,7 +160,7 @@ class _Writer:
         self._leaf("name", table.label)
         # The first folder is what was asked for first; the others are switched on by hand.
         self._leaf("visibility", "1" if number == 0 else "0")
-        self._leaf("description", html.escape(table.about))
+        self._leaf("description", _shown(table.about))
         shapes = _in_degrees(table.geometries)
         title = table.values.get(table.title)
         for row, shape in enumerate(shapes):
@@ -229,10 +229,18 @@ def _in_degrees(geometries: NDArray[np.object_]) -> NDArray[np.object_]:
     return np.asarray(shapely.orient_polygons(shapes))
 
 
+def _shown(text: str) -> str:
+    """Return text for a balloon, as HTML without markup.
+
+    Programs replace ``$[field]`` in a balloon by the field's raw value; without a dollar sign there is nothing to
+    replace, and HTML shows the entity as one.
+    """
+    return html.escape(text).replace("$", "&#36;")
+
+
 def _html_table(values: Mapping[str, str]) -> str:
     """Return names and values as an HTML table in which nothing is markup but the table itself."""
     rows = "".join(
-        f"<tr><th align='left'>{html.escape(name)}</th><td>{html.escape(value)}</td></tr>"
-        for name, value in values.items()
+        f"<tr><th align='left'>{_shown(name)}</th><td>{_shown(value)}</td></tr>" for name, value in values.items()
     )
     return f"<table>{rows}</table>"

@@ -94,35 +94,16 @@ class Look:
         return next((known for known in self.classes if known.value == value), self.classes[-1])
 
 
-# What is no class of the legend looks like the class that it is nearest to; the beginning of its id counts.
-_LIKE = {
-    "rail_transit_growth_zone": "station_radius_growth_zone",
-    "rail_transit": "station_radius",
-    "transit_": "station_radius",
-    "hub_": "station_radius",
-    "bus_terminal": "station_radius",
-    "urban_transit_hub": "urban_transit_hub_municipality",
-    "port_district": "port_of_new_york_district",
-    "mega_1": "port_of_new_york_district",
-    "growth_zone": "growth_zone",
-    "tourism_district_growth_zone": "growth_zone",
-    "mrera_growth_zone": "growth_zone",
-    "deep_poverty": "deep_poverty_tract",
-    "reduced_minimums": "southern_eight",
-}
-
-
 def _class_of(area: str) -> AreaClass:
     """Return the palette's class of an area: by its id, by the category that it draws, or the incentive area's."""
     for known in area_classes():
         if area == known.id or (known.draw is not None and known.draw.category == area):
             return known
-    for start, name in _LIKE.items():
-        if area.startswith(start):
-            return area_class(name)
-    for known in area_classes():
-        if area.startswith(known.id):
-            return known
+    # What is no class of the legend looks like the class whose beginning of an id says most of its own.
+    starts = {start: known for known in reversed(area_classes()) for start in (known.id, *known.like)}
+    fitting = [start for start in starts if area.startswith(start)]
+    if fitting:
+        return starts[max(fitting, key=len)]
     return area_class("qualified_incentive_area")
 
 

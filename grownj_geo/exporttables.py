@@ -14,6 +14,7 @@ from grownj_geo.arealines import DRAWN_WITHIN_FT
 from grownj_geo.areapieces import CLASSES
 from grownj_geo.exportstyles import Look, area_look, site_look
 from grownj_geo.rows_block import cell_text
+from grownj_geo.rows_columns import name_column
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +24,16 @@ if TYPE_CHECKING:
     from grownj_geo.areapieces import Area
     from grownj_geo.determine import Engine
 
-__all__ = ["ExportField", "ExportTable", "about_export", "area_tables", "short_names", "site_tables"]
+__all__ = [
+    "ExportField",
+    "ExportTable",
+    "about_areas",
+    "about_sites",
+    "answer_marks",
+    "area_tables",
+    "short_names",
+    "site_tables",
+]
 
 FieldType = Literal["text", "integer", "number", "boolean"]
 
@@ -33,6 +43,11 @@ _CLASS = "class"
 _NO_ANSWER = "no_answer"
 _NO_AMOUNT = "no_amount"
 _KEPT_NAMES = frozenset({"about", "dictionary", "layer_styles"})
+_MOST_MARKS = 5
+_CAUTION = (
+    "Computed from public facts and maps; not the New Jersey Economic Development Authority's determination and not "
+    "legal advice (A36)."
+)
 
 
 @dataclass(frozen=True)
@@ -172,8 +187,17 @@ def area_tables(engine: Engine, areas: Sequence[Area]) -> list[ExportTable]:
     return found
 
 
-def about_export(engine: Engine) -> dict[str, str]:
-    """Return what whoever opens a file has to know of it, by headings."""
+def about_areas(engine: Engine) -> dict[str, str]:
+    """Return what whoever opens a file of areas has to know of it, by headings."""
+    return _made_with(engine) | {
+        "drawing": f"Lines are drawn within {DRAWN_WITHIN_FT:g} ft of those that decide; answers are decided by "
+        "distance, not by these polygons. They are drawn for a place without a size and without uncertainty, with no "
+        "site fact stated; a parcel that a line cuts has to be asked about itself.",
+        "caution": _CAUTION,
+    }
+
+
+def _made_with(engine: Engine) -> dict[str, str]:
     editions = "; ".join(
         f"{record.id} {record.edition or record.status}"
         for record in engine.layer_records
@@ -187,15 +211,49 @@ def about_export(engine: Engine) -> dict[str, str]:
         "readings": readings,
         "layers": editions,
         "layers not loaded": missing or "none",
-        "drawing": f"Lines are drawn within {DRAWN_WITHIN_FT:g} ft of those that decide; answers are decided by "
-        "distance, not by these polygons. They are drawn for a place without a size and without uncertainty, with no "
-        "site fact stated; a parcel that a line cuts has to be asked about itself.",
-        "caution": "Computed from public facts and maps; not the New Jersey Economic Development Authority's "
-        "determination and not legal advice (A36).",
     }
 
 
 # -- sites ---------------------------------------------------------------------------------------------
+
+
+def about_sites(engine: Engine, *, before: Sequence[tuple[str, str]] | None = None) -> dict[str, str]:
+    """Return what whoever opens a file of determined sites has to know of it, by headings.
+
+    Parameters
+    ----------
+    engine
+        The question's engine.
+    before
+        For a table that was answered before, its marks as `answer_marks` gives them; None where this engine has just
+        answered. Where marks are not this engine's, nothing is said of its day, its readings and its layers.
+    """
+    sites = {
+        "sites": "Each site was determined by distance where it lies, with its own size, uncertainty and site facts, "
+        "where the table states them; every row has its answer, or why there is none.",
+        "caution": _CAUTION,
+    }
+    if before is None:
+        return _made_with(engine) | sites
+    if set(before) == {(rulebook_mark(engine), atlas_mark(engine))}:
+        # The marks hold the rules, the day and the layers; of readings a table says nothing.
+        return _made_with(engine) | {"readings": "as the table was answered with before, which it does not say"} | sites
+    said = [f"rulebook mark {book or 'none'}, atlas mark {atlas or 'none'}" for book, atlas in before]
+    more = f"; and with {len(said) - _MOST_MARKS:,} others" if len(said) > _MOST_MARKS else ""
+    return {"as answered before": ("; ".join(said[:_MOST_MARKS]) or "no row has an answer") + more} | sites
+
+
+def answer_marks(columns: Mapping[str, Sequence[Any]]) -> list[tuple[str, str]]:
+    """Return the marks of rulebook and atlas that the rows of an answered table have, each pair once.
+
+    Parameters
+    ----------
+    columns
+        As for `site_tables`.
+    """
+    pairs = zip(_column(columns, "rulebook"), _column(columns, "atlas"), strict=True)
+    texts = {tuple("" if mark is None else cell_text(mark) for mark in pair) for pair in pairs}
+    return sorted((book, atlas) for book, atlas in texts if book or atlas)
 
 
 def site_tables(
@@ -251,15 +309,17 @@ def site_tables(
             {key: [column[i] for i in rows.tolist()] for key, column in plain.items()},
             geometries[rows],
             site_look(engine, own, points=points),
-            next((c for c in ("name", "site", "site_name", "address", "pin", "PAMS_PIN") if c in plain), ""),
+            name_column(columns) or "",
         )
         for table, label, points, rows in parts
     ]
 
 
 def _free_name(name: str, taken: Mapping[str, object]) -> str:
+    """Return a name that no other has, whatever the case: as it is, with a mark in front, then counted up."""
     known = {other.casefold() for other in taken}
-    return name if name not in known else f"grownj_{name}"
+    wanted = (name, f"grownj_{name}", *(f"grownj_{name}_{number}" for number in range(2, len(known) + 3)))
+    return next(free for free in wanted if free not in known)
 
 
 def _site_classes(engine: Engine, columns: Mapping[str, Sequence[Any]]) -> list[str]:

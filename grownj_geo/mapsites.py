@@ -14,6 +14,7 @@ from grownj_geo.features import LayerFault
 from grownj_geo.mapanswer import Found, Helpers, SiteAnswer, county_words
 from grownj_geo.maptable import open_sites
 from grownj_geo.place import PlacementKind
+from grownj_geo.rows_columns import name_column
 from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:
@@ -34,7 +35,6 @@ __all__ = ["MOST_WHOLE", "Group", "MapSites", "NotAnswered", "sites_of_places", 
 MOST_WHOLE = 2_000
 """Sites up to which a map holds every reason of each; beyond, sites that are alike share what is said of them."""
 
-_NAMES = ("name", "site_name", "sitename", "site name", "title", "label", "project", "project_name", "applicant", "id")
 _LONGEST_NAME = 200
 _BLOCK_ROWS = 20_000
 
@@ -232,8 +232,7 @@ def _name_column(header: Sequence[str], name: str | None, table: str) -> str | N
             "no_column",
             f"{table} has no column {name!r}; it has {', '.join(map(repr, header[:20]))}. Name one of them.",
         )
-    by_name = {column.strip().casefold(): column for column in reversed(header)}
-    return name or next((by_name[usual] for usual in _NAMES if usual in by_name), None)
+    return name or name_column(header)
 
 
 def _names(block: RowBlock, column: str | None) -> list[str]:

@@ -14,9 +14,18 @@ from grownj_geo.readings import nearest_name
 from grownj_geo.rows_block import cell_text, is_blank
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-__all__ = ["Roles", "TableOptions", "answers_in", "find_header", "find_roles", "says_where", "unique_names"]
+__all__ = [
+    "Roles",
+    "TableOptions",
+    "answers_in",
+    "find_header",
+    "find_roles",
+    "name_column",
+    "says_where",
+    "unique_names",
+]
 
 # Pairs of longitude and latitude come first among the usual pairs of coordinates.
 _DEGREES = COORDINATE_FIELDS[:7]
@@ -35,6 +44,10 @@ _USUAL: dict[str, tuple[str, ...]] = {
     "uncertainty": ("uncertainty_ft",),
 }
 _NAMED = ("lon", "lat", "x", "y", "site", "pin", "municipality", "county", "block", "lot", "qualifier", "wkt")
+_TITLES = (
+    *("name", "site_name", "sitename", "site name", "site", "title", "label", "project", "project_name", "applicant"),
+    *("address", "id", "pams_pin", "pin"),
+)
 _HEADER_WITHIN = 30
 _FACT = "fact:"
 _PLACE_LIKE = re.compile(r"\s*(?:\{|SRID=|(?:MULTI)?(?:POINT|POLYGON)\b|[0-9]{3,4}_)|[0-9].*[^0-9.][^0-9]*[0-9]")
@@ -281,6 +294,25 @@ def answers_in(header: Sequence[str]) -> frozenset[str]:
             found.update(header[begin : at + 1])
             begin = None
     return frozenset(found)
+
+
+def name_column(header: Iterable[str]) -> str | None:
+    """Return the column that tells what a row is called, by its usual names whatever the case; None where none does.
+
+    Parameters
+    ----------
+    header
+        The columns.
+
+    Examples
+    --------
+    >>> name_column(["ID", "lat", "lon", " Site_Name"]), name_column(["lat", "lon"])
+    (' Site_Name', None)
+    """
+    by_name: dict[str, str] = {}
+    for column in header:
+        by_name.setdefault(column.strip().casefold(), column)
+    return next((by_name[usual] for usual in _TITLES if usual in by_name), None)
 
 
 def says_where(rows: Sequence[Sequence[object]], options: TableOptions) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -182,6 +183,25 @@ def test_what_a_batch_wrote_is_taken_as_it_is(source: Path, tmp_path: Path, midd
     assert [f["properties"]["qualified_incentive_area"] or None for f in features] == ["yes", None, "undetermined"]
     assert [f["properties"]["class"] for f in features][:2] == ["5000", "no_answer"]
     assert [f["geometry"] is None for f in features] == [False, True, False]
+
+
+def test_a_file_of_sites_says_of_itself_only_what_is_so(source: Path, tmp_path: Path) -> None:
+    def about(target: str, question: Question, table: Path) -> dict[str, str]:
+        export_sites(table, tmp_path / target, question)
+        _, _, _, columns = pyogrio.raw.read(tmp_path / target, layer="about")
+        return dict(zip(*columns, strict=True))
+
+    new = about("new.gpkg", QUESTION, source)
+    assert new["as of"] == str(QUESTION.as_of)
+    assert "drawing" not in new
+    run_batch(source, tmp_path / "answered.csv", QUESTION)
+    same = about("same.gpkg", QUESTION, tmp_path / "answered.csv")
+    assert {**same, "readings": ""} == {**new, "readings": ""}
+    assert same["readings"] != new["readings"]
+    # Asked about another day, the answers are still those of the first.
+    other = about("other.gpkg", Question(as_of=date(2014, 10, 1)), tmp_path / "answered.csv")
+    assert other["as answered before"].startswith("rulebook mark grow-nj 2017")
+    assert not other.keys() & {"as of", "readings", "layers", "layers not loaded", "drawing"}
 
 
 def test_answers_by_another_rulebook_are_refused(source: Path, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from few_tables import HOSTILE, example_areas, example_sites
 from few_world import few
 
 from grownj_geo.export import write_tables
-from grownj_geo.exporttables import about_export
+from grownj_geo.exporttables import about_areas
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,13 +77,13 @@ def test_layers_come_back_with_their_values_and_places(name: str, tables: Any, t
 
 @pytest.mark.parametrize("name", WHOLE)
 def test_dictionary_and_words_about_the_whole_are_tables(name: str, tmp_path: Path) -> None:
-    write_tables(example_areas(), tmp_path / name, about=about_export(few()))
+    write_tables(example_areas(), tmp_path / name, about=about_areas(few()))
     dictionary, shapes = read(tmp_path / name, "dictionary")
     assert shapes is None
     assert len(dictionary["field"]) == sum(len(table.fields) for table in example_areas())
     assert all(dictionary["meaning"])
     about, _ = read(tmp_path / name, "about")
-    assert dict(zip(about["what"], about["words"], strict=True)) == about_export(few())
+    assert dict(zip(about["what"], about["words"], strict=True)) == about_areas(few())
 
 
 def test_a_geopackage_holds_the_styles_that_qgis_applies(tmp_path: Path) -> None:

@@ -80,11 +80,32 @@ def test_hostile_texts_are_text_in_name_description_and_values(tmp_path: Path) -
         assert values["A Remark that is long"] == text
         # A description is shown as HTML: read so, it is the same text, and has no tags but the table's.
         description = placemark.findtext(f"{KML}description", "")
-        assert html.escape(text) in description
+        assert html.escape(text).replace("$", "&#36;") in description
         assert "<img" not in description
         assert "<script" not in description
         assert "<b>" not in description
     assert root.findtext(f"{KML}Document/{KML}description", "").count("&lt;b&gt;") == 1
+
+
+@pytest.mark.parametrize("name", ["out.kml", "out.kmz"])
+def test_no_field_is_put_into_a_balloon_by_what_a_stranger_wrote(tmp_path: Path, name: str) -> None:
+    hostile = "$[A Remark that is long] $[name/displayName] $[geDirections]"
+    table = example_sites()[1]
+    fields = (replace(table.fields[0], meaning=hostile), *table.fields[1:])
+    odd = replace(table, about=hostile, fields=fields, values={**table.values, "name": [hostile]})
+    (write_kml if name == "out.kml" else write_kmz)([odd], tmp_path / name, about={hostile: hostile})
+    if name == "out.kml":
+        text = (tmp_path / name).read_bytes()
+    else:
+        with zipfile.ZipFile(tmp_path / name) as archive:
+            text = archive.read("doc.kml")
+    root = ET.fromstring(text)  # noqa: S314 - our own
+    shown = [e.text or "" for tag in ("description", "displayName") for e in root.iter(f"{KML}{tag}")]
+    # Each is shown as HTML: there is nothing for a program to replace, and people read what was written.
+    assert sum(hostile in html.unescape(words) for words in shown) >= (4 if name == "out.kml" else 3)
+    assert not any("$" in words for words in shown)
+    # The only one that is replaced is our own, by the description.
+    assert {e.text for e in root.iter(f"{KML}text")} == {"$[description]"}
 
 
 @pytest.mark.parametrize("name", ["out.kml", "out.kmz"])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from grownj_geo.areapieces import CLASSES, Area
 from grownj_geo.determine import Engine
-from grownj_geo.exporttables import about_export, area_tables, short_names, site_tables
+from grownj_geo.exporttables import about_areas, about_sites, answer_marks, area_tables, short_names, site_tables
 from grownj_geo.rulebook import load_rulebook
 
 
@@ -82,12 +82,62 @@ def test_a_table_that_has_a_class_already_keeps_it() -> None:
     assert table.look.field == "grownj_class"
 
 
+def test_a_table_that_has_both_names_of_a_class_loses_neither() -> None:
+    columns = {"class": ["A"], "GROWNJ_Class": ["B"], "qualified_incentive_area": ["yes"], "base_floor": [5000]}
+    (table,) = site_tables(few(), columns, np.array([shapely.Point(0, 0)], dtype=object))
+    assert (table.values["class"], table.values["GROWNJ_Class"]) == (["A"], ["B"])
+    assert table.look.field == "grownj_class_2"
+    assert table.values["grownj_class_2"] == ["5000"]
+    names = [field.name.casefold() for field in table.fields]
+    assert len(names) == len(set(names)) == 5
+
+
+@pytest.mark.parametrize("column", ["NAME", "Site_Name", "PAMS_PIN", "Address"])
+def test_a_column_of_names_is_found_whatever_its_case(column: str) -> None:
+    columns = {"other": ["x"], column: ["A"], "qualified_incentive_area": ["yes"], "base_floor": [5000]}
+    (table,) = site_tables(few(), columns, np.array([shapely.Point(0, 0)], dtype=object))
+    assert table.title == column
+
+
+def test_sites_have_their_own_words_and_those_of_areas_have_theirs() -> None:
+    sites, areas = about_sites(few()), about_areas(few())
+    assert "drawing" not in sites
+    assert "no site fact stated" not in " ".join(sites.values())
+    assert "with its own size, uncertainty and site facts" in sites["sites"]
+    same = ("as of", "rulebook", "readings", "layers", "layers not loaded", "caution")
+    assert {heading: sites[heading] for heading in same} == {heading: areas[heading] for heading in same}
+
+
+def test_sites_that_were_answered_before_by_the_same_have_their_day_and_no_readings() -> None:
+    (marks,) = [answer_marks({name: list(values) for name, values in example_sites()[0].values.items()})]
+    assert len(marks) == 1
+    about = about_sites(few(), before=marks)
+    assert about["as of"] == "2017-04-17"
+    assert about["layers"] == about_areas(few())["layers"]
+    assert about["readings"] == "as the table was answered with before, which it does not say"
+
+
+@pytest.mark.parametrize("other", ["rulebook", "atlas"])
+def test_sites_that_were_answered_otherwise_say_nothing_of_this_engine(other: str) -> None:
+    ((book, atlas),) = answer_marks(example_sites()[0].values)
+    pair = ("grow-nj 2015 0123456789ab", atlas) if other == "rulebook" else (book, "0123456789ab")
+    for before in ([pair], [pair, (book, atlas)]):
+        about = about_sites(few(), before=before)
+        assert f"rulebook mark {pair[0]}, atlas mark {pair[1]}" in about["as answered before"]
+        assert set(about) == {"as answered before", "sites", "caution"}
+
+
+def test_the_marks_of_answers_are_found_under_the_longer_name_where_the_table_had_the_other() -> None:
+    columns = {"rulebook": ["mine"] * 2, "grownj_rulebook": ["grow-nj 2017 x", ""], "atlas": ["abc", None]}
+    assert answer_marks(columns) == [("grow-nj 2017 x", "abc")]
+
+
 @pytest.mark.parametrize(
     "heading", ["as of", "rulebook", "readings", "layers", "layers not loaded", "drawing", "caution"]
 )
 def test_a_file_says_what_it_rests_on(heading: str) -> None:
-    assert about_export(few())[heading]
+    assert about_areas(few())[heading]
 
 
 def test_the_drawing_tolerance_is_stated() -> None:
-    assert "within 1 ft" in about_export(few())["drawing"]
+    assert "within 1 ft" in about_areas(few())["drawing"]
