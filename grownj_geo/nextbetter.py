@@ -80,6 +80,8 @@ class _Way:
         What is entered; None for a radius.
     radius_ft
         The radius; 0 for ground.
+    same
+        Every clause that looks at the same, at several places of the law: each holds there.
     """
 
     clause: Clause | None
@@ -92,6 +94,7 @@ class _Way:
     to: str
     ground: shapely.Geometry | None
     radius_ft: float = 0.0
+    same: tuple[_Candidate, ...] = ()
 
 
 @dataclass
@@ -152,16 +155,17 @@ class Finder:
         steps: list[Step] = []
         not_measured: dict[str, None] = {}
         if site.geometry is not None:
-            seen = set()
+            alike: dict[tuple[object, ...], list[_Candidate]] = {}
             for candidate in self._candidates(run.bound.clauses[category], run, "", 1, set()):
                 key = key_of(candidate.where), candidate.radius_ft, candidate.leave
                 layer = run.leaves.layer(candidate.where.layer)
                 if layer is None:
                     not_measured[candidate.where.layer] = None
-                elif key not in seen:
-                    seen.add(key)
-                    step = self._step(run, site, category, candidate, layer)
-                    steps += [] if step is None else [step]
+                else:
+                    alike.setdefault(key, []).append(candidate)
+            for same in alike.values():
+                step = self._step(run, site, category, same)
+                steps += [] if step is None else [step]
             into = self._into_municipality(run, site, category)
             steps += [] if into is None else [into]
         steps.sort(key=lambda s: s.distance_ft.high or 0.0)
@@ -221,10 +225,14 @@ class Finder:
             if where is not None and (sign == 1 or not radius):
                 yield _Candidate(clause, where, radius, area or clause_label(clause, run), leave=sign == -1)
 
-    def _step(self, run: Evaluation, site: Site, category: str, wanted: _Candidate, layer: Layer) -> Step | None:
-        """Return the way to the nearest place where a clause holds; None where no feature surely counts."""
+    def _step(self, run: Evaluation, site: Site, category: str, same: Sequence[_Candidate]) -> Step | None:
+        """Return the way to the nearest place where clauses that look at the same hold; None where none surely does."""
+        wanted = same[0]
+        layer = run.leaves.layer(wanted.where.layer)
+        if layer is None:
+            return None
         way = self._out_of(run, site, wanted, layer) if wanted.leave else self._into(run, site, wanted, layer)
-        return None if way is None else self._made(run, site, category, way)
+        return None if way is None else self._made(run, site, category, replace(way, same=tuple(same)))
 
     @staticmethod
     def _into(run: Evaluation, site: Site, wanted: _Candidate, layer: Layer) -> _Way | None:
@@ -321,9 +329,13 @@ class Finder:
             needs = self._needs(again, category)
         elif again is not None and answer == 1:
             decided = {leaf.path for leaf in deciding_leaves(again.bound.clauses[category], again)}
-            if way.clause is not None and way.clause.path not in decided:
-                # What lies there is in by another clause, which has a way of its own.
-                return None
+            if way.clause is not None:
+                mine = next((one for one in way.same if one.clause.path in decided), None)
+                if mine is None:
+                    # What lies there is in by another clause, which has a way of its own.
+                    return None
+                way = replace(way, clause=mine.clause, label=clause_label(mine.clause, run))
+                area = mine.area
             area = " and ".join(dict.fromkeys(_gained(run, again, run.bound.clauses[category]))) or area
         source = run.bound.clauses[category] if way.clause is None else way.clause
         words = step_words(way.to, area, (value, high), outcome, needs, whole=not site.is_point)

@@ -299,6 +299,14 @@ def test_what_lies_at_the_place_by_another_clause_is_not_credited_to_this_one() 
     assert {step.layer for step in line.steps if step.there == "yes"} == {"planning_areas"}
 
 
+def test_of_two_clauses_that_look_at_the_same_the_one_that_decides_counts() -> None:
+    rule = {"any": [{"all": [WITHIN, {"not": {"in_new_jersey": True}}]}, {"id": "second", **WITHIN}]}
+    engine = engine_of(book((2, rule)), stations([station(0, 0)]))
+    (line,) = next_better(engine, at(4000.0, 0.0)).lines
+    assert line.nearest is not None
+    assert line.nearest.clause == "line_2.second"
+
+
 def test_features_that_only_perhaps_count_are_not_gone_to_but_bound_the_distance() -> None:
     near = (around(NEWARK, 500.0), {"SPDETAIL": "something new"})
     sure = (shapely.affinity.translate(near[0], xoff=9000.0), {"SPDETAIL": "METROPOLITAN"})
