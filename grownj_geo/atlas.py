@@ -66,6 +66,8 @@ class Atlas:
     editions
         Editions from the user's store by layer id; they take the place of shipped layers too. One that cannot be
         read leaves its layer unusable.
+    chosen
+        Those of them that were named, whatever the day, as they were named.
     """
 
     def __init__(
@@ -76,6 +78,7 @@ class Atlas:
         folder: str | PathLike[str] | None = None,
         manifests: dict[str, Manifest] | None = None,
         editions: Mapping[str, Held] | None = None,
+        chosen: Iterable[str] = (),
     ) -> None:
         self.as_of = _day(as_of)
         self.manifests = dict(load_manifests() if manifests is None else manifests)
@@ -84,8 +87,14 @@ class Atlas:
         self._loaded: dict[str, Layer] = {}
         self._problems: dict[str, str] = {}
         self._editions = dict(editions or {})
+        self.chosen = tuple(chosen)
         kept = {layer_id: held.edition.manifest for layer_id, held in self._editions.items() if held.edition}
         self.manifests.update(kept | {layer.id: layer.manifest for layer in self._given.values()})
+
+    @property
+    def given(self) -> tuple[str, ...]:
+        """Ids of layers that were given instead of read."""
+        return tuple(self._given)
 
     def layer(self, layer_id: str) -> Layer | None:
         """Return a layer, or None where it is missing or unusable (`state` says which, and why).
@@ -209,7 +218,8 @@ def load_atlas(
     datetime.date(2017, 4, 17)
     """
     day = _day(as_of)
-    return Atlas(as_of=day, folder=folder, editions=_editions(day, store, tuple(editions)))
+    named = tuple(editions)
+    return Atlas(as_of=day, folder=folder, editions=_editions(day, store, named), chosen=named)
 
 
 def _editions(day: date, store: Store | str | PathLike[str] | None, wanted: tuple[str, ...]) -> dict[str, Held]:

@@ -18,6 +18,7 @@ from grownj_geo.atlas import load_atlas
 from grownj_geo.determine import Engine
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.features import LayerFault
+from grownj_geo.mapcommand import SiteWords, site_words
 from grownj_geo.units import FT_PER_FTUS, to_lonlat
 from grownj_geo.words import feet, margin_words
 
@@ -44,6 +45,7 @@ __all__ = [
     "panel_of",
 ]
 
+_NO_COMMAND = SiteWords("")
 _WORTH_PROCESSES = 150
 _MOST_PROCESSES = 4
 _AGREES = 0.001
@@ -138,6 +140,8 @@ class Panel:
         Deciding distances, the narrowest margin first.
     remarks
         Cautions and assumptions.
+    asked
+        The site as arguments of `grownj check`.
     """
 
     typed: str
@@ -146,6 +150,7 @@ class Panel:
     found: tuple[Found, ...]
     lines: tuple[Line, ...] = ()
     remarks: tuple[str, ...] = ()
+    asked: SiteWords = _NO_COMMAND
 
 
 # -- one site ------------------------------------------------------------------------------------------
@@ -180,6 +185,7 @@ def panel_of(record: Determination, lines: Sequence[Line] = ()) -> Panel:
         found=found,
         lines=tuple(lines),
         remarks=(*record.cautions, *record.assumptions),
+        asked=site_words(record.site),
     )
 
 

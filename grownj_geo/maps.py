@@ -22,6 +22,7 @@ from grownj_geo.features import LayerFault
 from grownj_geo.mapareas import CIRCLE_ERROR_FT, OUTLINE_TOLERANCE_FT, Area
 from grownj_geo.mapassets import INSTALL, leaflet_files, map_template, page_css, page_js
 from grownj_geo.mapcode import Texts, coded_bytes, coded_numbers, coded_polygons, content_policy, script_json, visible
+from grownj_geo.mapcommand import asked_words
 from grownj_geo.palette import NO_AMOUNT, area_groups, tier_looks
 from grownj_geo.tableparts import disk_faults, put_file
 from grownj_geo.units import FT_PER_METRE, to_lonlat
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from grownj_geo.determine import Engine
     from grownj_geo.mapanswer import Found, Panel
     from grownj_geo.mapareas import DrawnClass, MapAreas, NotDrawn, Outline, Sureness
+    from grownj_geo.mapcommand import SiteWords
     from grownj_geo.mapsites import MapSites
 
 __all__ = ["TILES", "TierKey", "map_html", "tier_keys", "write_map"]
@@ -123,7 +125,7 @@ def _page_data(engine: Engine, areas: MapAreas, sites: MapSites | None, *, onlin
     texts = Texts()
     municipal = {outline.code: at for at, outline in enumerate(areas.municipalities)}
     keys = tier_keys(engine)
-    book = engine.rulebook_record
+    book, asked = engine.rulebook_record, asked_words(engine)
     return {
         "asOf": engine.atlas.as_of.isoformat(),
         "online": online,
@@ -145,6 +147,8 @@ def _page_data(engine: Engine, areas: MapAreas, sites: MapSites | None, *, onlin
             "disclaimer": DISCLAIMER,
             "general": "One of many sites: it shares its findings with those that are alike. Margins are given up to "
             f"{MARGIN_LIMIT_FT:g} ft; distances and reasons in full are in the record of the site alone.",
+            "options": asked.arguments,
+            "optionsNote": asked.note,
         },
         "categories": [
             {"label": category.label, "citation": category.citation}
@@ -155,7 +159,7 @@ def _page_data(engine: Engine, areas: MapAreas, sites: MapSites | None, *, onlin
             {"label": key.label, "colour": key.colour, "shape": key.shape, "always": len(keys) > 1} for key in keys
         ],
         "view": _view(areas, sites),
-        "sites": None if sites is None else _sites(engine, sites, keys, texts),
+        "sites": None if sites is None else _sites(engine, sites, keys, texts, asked),
         "strings": texts.listed,
     }
 
@@ -254,7 +258,7 @@ def _view(areas: MapAreas, sites: MapSites | None) -> list[list[float]]:
     return [[south, west], [north, east]]
 
 
-def _sites(engine: Engine, sites: MapSites, keys: Sequence[TierKey], texts: Texts) -> dict[str, Any]:
+def _sites(engine: Engine, sites: MapSites, keys: Sequence[TierKey], texts: Texts, asked: SiteWords) -> dict[str, Any]:
     at = {key.dollars: place for place, key in enumerate(keys)}
     floors = np.array([at.get(int(d), at[-1]) for d in sites.floors], dtype=np.uint8)
     tops = np.maximum(sites.ceilings, sites.floors)
@@ -293,7 +297,7 @@ def _sites(engine: Engine, sites: MapSites, keys: Sequence[TierKey], texts: Text
         places = {category: place for place, category in enumerate(ids)}
         shapes = sites.geometries or (None,) * len(sites)
         found["panels"] = [
-            _panel(panel, shape, places, texts) for panel, shape in zip(sites.panels, shapes, strict=True)
+            _panel(panel, shape, places, texts, asked) for panel, shape in zip(sites.panels, shapes, strict=True)
         ]
     return found
 
@@ -312,7 +316,9 @@ def _notes(sites: MapSites, *, general: bool) -> list[str]:
     return notes
 
 
-def _panel(panel: Panel, shape: shapely.Geometry | None, places: dict[str, int], texts: Texts) -> list[Any]:
+def _panel(
+    panel: Panel, shape: shapely.Geometry | None, places: dict[str, int], texts: Texts, asked: SiteWords
+) -> list[Any]:
     lines = [
         [
             [places[f] for f in line.findings if f in places],
@@ -331,6 +337,8 @@ def _panel(panel: Panel, shape: shapely.Geometry | None, places: dict[str, int],
         lines,
         [texts.place(remark) for remark in panel.remarks],
         None if shape is None else coded_polygons(_degrees([shape]), per_degree=_FINE_STEPS),
+        texts.place(f"grownj check {panel.asked.arguments} {asked.arguments}" if panel.asked.arguments else ""),
+        texts.place("; ".join(filter(None, (panel.asked.note, asked.note)))),
     ]
 
 

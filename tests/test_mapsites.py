@@ -157,7 +157,9 @@ def test_several_processes_answer_as_one_does(asked: Asked, engine: Engine, tmp_
     by_many = read(asked, engine, table_of(tmp_path, rows))
     by_one = sites_of_places(asked, engine, [Site.from_lonlat(lon, lat) for _, lat, lon in rows[:20]])
     assert by_many.panels[:20] == tuple(
-        panel.__class__(by_many.panels[i].typed, panel.place, panel.tier, panel.found, panel.lines, panel.remarks)
+        panel.__class__(
+            by_many.panels[i].typed, panel.place, panel.tier, panel.found, panel.lines, panel.remarks, panel.asked
+        )
         for i, panel in enumerate(by_one.panels)
     )
 

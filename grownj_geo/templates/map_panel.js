@@ -84,6 +84,14 @@ grownj.panel = function (map, data, sites, areas) {
       .setLatLng([(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2]).setContent(label).addTo(lines);
   }
 
+  function pointCommand(where) {
+    return "grownj check " + where.lat.toFixed(6) + "," + where.lng.toFixed(6) + " " + data.words.options;
+  }
+
+  function record(words, command, note) {
+    return make("p", { class: "cite" }, words ? words + " " : null, make("code", {}, command), note ? " (" + note + ")" : null);
+  }
+
   function group(name, outcome, rows, site, isOpen) {
     const chosen = rows.map((row, k) => [row, k]).filter(([row]) => row[0] === outcome);
     if (!chosen.length) return null;
@@ -98,12 +106,12 @@ grownj.panel = function (map, data, sites, areas) {
       const at = positions.indexOf(i);
       if (at >= 0) rows[category][2] = feet[at];
     });
-    return { place: text(own[0]), typed: "", tier: "", rows: rows, lines: [], remarks: [], general: true };
+    return { place: text(own[0]), typed: "", tier: "", rows: rows, lines: [], remarks: [], command: "", note: "", general: true };
   }
 
   function whole(i) {
     const own = data.sites.panels[i];
-    return { typed: text(own[0]), place: text(own[1]), tier: text(own[2]), rows: own[3], lines: own[4], remarks: own[5].map(text), shape: own[6], general: false };
+    return { typed: text(own[0]), place: text(own[1]), tier: text(own[2]), rows: own[3], lines: own[4], remarks: own[5].map(text), shape: own[6], command: text(own[7]), note: text(own[8]), general: false };
   }
 
   function site(i, others, near) {
@@ -112,7 +120,6 @@ grownj.panel = function (map, data, sites, areas) {
     const place = sites.place(i);
     const floor = data.tiers[grownj.floorOf[i]];
     const rim = data.tiers[grownj.ceilingOf[i]];
-    const command = place === null ? null : "grownj check " + place.lat.toFixed(6) + "," + place.lng.toFixed(6) + " --as-of " + data.asOf;
     const more = (others || []).filter((k) => k !== i).slice(0, 20);
     const nearest = about.lines.map((line, k) => {
       const button = make("button", { type: "button", class: "link" }, text(line[6]));
@@ -134,7 +141,8 @@ grownj.panel = function (map, data, sites, areas) {
       about.remarks.length ? make("details", {}, make("summary", {}, make("h3", {}, "Cautions and assumptions (" + about.remarks.length + ")")), make("ul", { class: "notes" }, about.remarks.map((r) => make("li", {}, r)))) : null,
       more.length ? make("h3", {}, "At the same place") : null,
       more.length ? make("ul", { class: "plain" }, more.map((k) => make("li", {}, button(k)))) : null,
-      command ? make("p", { class: "cite" }, "The whole record: ", make("code", {}, command)) : null,
+      about.command ? record("The whole record:", about.command, about.note) : null,
+      about.general && place !== null ? record("The record of a point here, without what else the site's own row says:", pointCommand(place), data.words.optionsNote) : null,
       make("p", { class: "cite" }, data.words.disclaimer),
     ]);
     sites.choose(i);
@@ -175,7 +183,7 @@ grownj.panel = function (map, data, sites, areas) {
       make("p", { class: "cite" }, where.lat.toFixed(6) + ", " + where.lng.toFixed(6)),
       rows.length ? make("ul", { class: "findings" }, rows) : make("p", {}, "None of the areas that are drawn."),
       make("p", { class: "note" }, "Lines are simplified for drawing. To decide, measure:"),
-      make("p", {}, make("code", {}, "grownj check " + where.lat.toFixed(6) + "," + where.lng.toFixed(6) + " --as-of " + data.asOf)),
+      record("", pointCommand(where), data.words.optionsNote),
     ]);
     if (sites) sites.choose(-1);
     lines.clearLayers();
