@@ -336,16 +336,11 @@ def _conditions(
         fact = sheet.fact(name)
         return fact if strict else np.where(fact == 0, np.int8(1), fact)
 
-    # Of retained jobs only; and in these two growth zones any job moved there from elsewhere in the State is one.
-    zones = any_of([sheet.area("mrera_growth_zone"), sheet.area("tourism_district_growth_zone")])
-    none = np.where(minimums.retained.high == 0, np.int8(1), np.int8(-1))
-    no_risk_needed = all_along(any_of([none, zones]), sheet.starts)
     return {
         "facility": all_along(qualified, sheet.starts),
         "capital": minimums.capital_met,
         "jobs": minimums.jobs_met,
         "green_standard": shown("green_standard"),
-        "jobs_at_risk": any_of([no_risk_needed, shown("jobs_at_risk")]),
         "net_benefit": _net_benefit(sheet, total, figures, strict=strict),
     }
 

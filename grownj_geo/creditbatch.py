@@ -166,7 +166,7 @@ def credit_block(raw: RawBlock, question: CreditQuestion) -> dict[str, list[str 
         if len(rows):
             figures = Figures(book, date.fromordinal(int(days[rows[0]])), question.trust)
             sheet = reader.sheet(rows, figures)
-            minimums = minimums_of(sheet, figures, readings)
+            minimums = minimums_of(sheet, figures, readings, strict=question.strict)
             award = award_of(sheet, minimums, figures, strict=question.strict)
             _fill(found, rows, sheet, minimums, award, figures)
     for row, words in reader.problems.items():

@@ -62,7 +62,7 @@ def bonuses_of(sheet: Sheet, minimums: Minimums, mega: Kleene, jobs: Range, figu
     total = Range.same(sheet.b, 0)
     over = {
         "capital_over_minimum": _capital_over(minimums),
-        "salary_over_median": sheet.salary_over,
+        "salary_over_median": Range.choose(minimums.at_risk, sheet.salary_over, sheet.salary_over_new),
     }
     for bonus in figures.book.bonuses:
         met = _met(bonus.when, sheet, computed) if bonus.when else np.ones(sheet.b, dtype=np.int8)

@@ -21,6 +21,7 @@ __all__ = [
     "CountedJobs",
     "count_capital",
     "count_jobs",
+    "may_count",
     "months_before",
 ]
 
@@ -93,6 +94,23 @@ def count_jobs(groups: Iterable[JobGroup], figures: Figures) -> CountedJobs:
     for rule, needed in pooled.items():
         found.counts[rule] = int((hours[rule] / needed).to_integral_value(rounding=ROUND_DOWN))
     return found
+
+
+def may_count(group: JobGroup, figures: Figures) -> bool:
+    """Return whether a group of jobs counts under one of the ways to count at least.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> from grownj_geo.creditparams import Figures, load_credit_book
+    >>> from grownj_geo.creditproject import JobGroup
+    >>> figures = Figures(load_credit_book(), date(2017, 4, 17))
+    >>> may_count(JobGroup(kind="new", count=10, contractors=True), figures)
+    False
+    """
+    return _barred(group, figures) is None and (
+        group.health_benefits is not False or group.collective_agreement is True
+    )
 
 
 def _barred(group: JobGroup, figures: Figures) -> str | None:

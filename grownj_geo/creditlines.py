@@ -34,7 +34,6 @@ CONDITIONS = {
     "capital": ("Minimum capital investment is met", "N.J.A.C. 19:31-18.3(a)1"),
     "jobs": ("Minimum of full-time jobs is met", "N.J.A.C. 19:31-18.3(a)2"),
     "green_standard": ("Environmental and sustainability standards are met", "N.J.A.C. 19:31-18.3(a)3i"),
-    "jobs_at_risk": ("Retained jobs are at risk of leaving the State", "N.J.A.C. 19:31-18.2, Retained full-time job"),
     "net_benefit": ("Net benefit to the State is enough", "N.J.A.C. 19:31-18.3(a)3ii"),
     "method": ("The chosen method is open to the project", "N.J.S.A. 34:1B-246"),
 }
@@ -155,6 +154,13 @@ class _Lines:
             words="not stated" if self.project.capital is None else "",
             figures=("soft_cost_percent", "after_to_before_percent") if self.project.capital else (),
         )  # fmt: skip
+        if self.sheet.retained["port"][row] or self.sheet.retained["plain"][row]:
+            granted = minimums.at_risk[row] > 0 and self.sheet.fact("jobs_at_risk")[0] == 0
+            yield self.test(
+                "at_risk", "inputs", "Retained jobs count: at risk of leaving the State, or moved into such a zone",
+                minimums.at_risk, row=row, building=name, rule="N.J.A.C. 19:31-18.2, Retained full-time job",
+                words="taken for granted, since it is not stated" if granted else self._said("mrera_growth_zone", row),
+            )  # fmt: skip
         for kind, jobs in (("new", minimums.new), ("retained", minimums.retained)):
             yield self.amount(
                 f"{kind}_jobs", "inputs", f"{kind.capitalize()} full-time jobs that count", jobs, row=row,
@@ -356,10 +362,8 @@ class _Lines:
         """Say that a condition is taken for granted, where nobody stated it."""
         if met[0] < 1:
             return ""
-        retained = any(group.kind == "retained" and group.count for group in self.project.jobs)
         unsaid = {
             "green_standard": self.project.green_standard is None,
-            "jobs_at_risk": self.project.jobs_at_risk is None and retained,
             "net_benefit": self.project.net_benefit is None,
         }
         return "taken for granted, since it is not stated" if unsaid.get(key) else ""

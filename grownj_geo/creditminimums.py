@@ -50,6 +50,8 @@ class Minimums:
         Shape (b,): dollars that count.
     capital_met
         Shape (n,): over the groups of buildings that are taken together.
+    at_risk
+        Shape (b,): whether retained jobs count: they are at risk of leaving the State, or need not be there.
     new, retained
         Shape (b,): full-time jobs that count.
     new_required, retained_required
@@ -68,6 +70,7 @@ class Minimums:
     capital_required: Range
     capital: Range
     capital_met: Kleene
+    at_risk: Kleene
     new: Range
     retained: Range
     new_required: Range
@@ -106,7 +109,7 @@ def _reduced(base: Decimal, parts: int, figures: Figures, readings: Mapping[str,
     return min(found), max(found)
 
 
-def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str]) -> Minimums:
+def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str], *, strict: bool = False) -> Minimums:
     """Return the minimums of each project, and whether they are met.
 
     Parameters
@@ -117,12 +120,15 @@ def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str]) -> 
         The figures of the law on the day.
     readings
         The option of each open question, all of them.
+    strict
+        Leave open whether retained jobs are at risk where nobody says so; else they are taken to be.
     """
     reduced = _reduced_place(sheet)
     capital_reduced = all_of([reduced, sheet.of_building(_after(sheet, figures))])
     rate, required = _required(sheet, capital_reduced, figures, readings)
     capital = capital_counted(sheet)
-    new, retained = jobs_counted(sheet, figures)
+    at_risk = _at_risk(sheet, strict=strict)
+    new, retained = jobs_counted(sheet, figures, at_risk)
     in_reduced = any_along(reduced, sheet.starts)
     new_there, retained_there = (_there(jobs, reduced, sheet.starts) for jobs in (new, retained))
     new_least, retained_least = (_least_jobs(sheet, kind, figures) for kind in ("new", "retained"))
@@ -142,6 +148,7 @@ def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str]) -> 
         capital_required=required,
         capital=capital,
         capital_met=_capital_met(sheet, capital, required, rate),
+        at_risk=at_risk,
         new=new,
         retained=retained,
         new_required=Range.choose(in_reduced, new_cut, new_least),
@@ -258,8 +265,25 @@ def capital_counted(sheet: Sheet) -> Range:
     return Range.choose(growth_zone(sheet), sheet.capital["zone"], sheet.capital["plain"])
 
 
-def jobs_counted(sheet: Sheet, figures: Figures) -> tuple[Range, Range]:
-    """Return new and retained full-time jobs of each building, by the ways to count that the place allows."""
+def _at_risk(sheet: Sheet, *, strict: bool) -> Kleene:
+    """Return whether retained jobs of each building count (18.2, Retained full-time job).
+
+    They must be at risk of leaving the State; in two growth zones any job moved there from elsewhere in it is one.
+    """
+    fact = sheet.fact("jobs_at_risk")
+    stated = fact if strict else np.where(fact == 0, np.int8(1), fact)
+    places = [sheet.area("mrera_growth_zone"), sheet.area("tourism_district_growth_zone")]
+    return any_of([*places, np.asarray(sheet.of_building(stated))])
+
+
+def jobs_counted(sheet: Sheet, figures: Figures, at_risk: Kleene) -> tuple[Range, Range]:
+    """Return new and retained full-time jobs of each building, by the ways to count that the place allows.
+
+    Parameters
+    ----------
+    at_risk
+        Shape (b,): whether retained jobs count at all; the others are none.
+    """
     industries = figures.names("container_port_industries")
     port = all_of(
         [
@@ -279,7 +303,9 @@ def jobs_counted(sheet: Sheet, figures: Figures) -> tuple[Range, Range]:
             found.append(plain)
         else:
             found.append(Range.choose(grocery, thirty, Range.choose(port, pooled, plain)))
-    return found[0], found[1]
+    none = Range.exact(np.zeros(sheet.b, dtype=np.int64))
+    retained = found[1] if bool((at_risk > 0).all()) else Range.choose(at_risk, found[1], none)
+    return found[0], retained
 
 
 def _is_in(sheet: Sheet, industries: tuple[str, ...]) -> Kleene:

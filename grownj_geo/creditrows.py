@@ -192,6 +192,7 @@ class CreditRows:
             retained=dict.fromkeys(JOB_RULES, jobs["retained"]),
             capital=dict.fromkeys(CAPITAL_RULES, capital),
             salary_over=_salaries(number, jobs["new"] + jobs["retained"]),
+            salary_over_new=_salaries(number, jobs["new"]),
             areas={name: test[name] for name in area_names()},
             floors=np.array(
                 [-1 if self._bounds["base_floor"][r] is None else self._bounds["base_floor"][r] for r in rows]

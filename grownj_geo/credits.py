@@ -200,7 +200,7 @@ def estimate(
     book = load_credit_book()
     figures = Figures(book, figures_day(project, areas), trust)
     sheet = sheet_of(project, areas, figures)
-    minimums = minimums_of(sheet, figures, chosen)
+    minimums = minimums_of(sheet, figures, chosen, strict=strict)
     award = award_of(sheet, minimums, figures, strict=strict)
     lines = lines_of(project, sheet, minimums, award, figures)
     used = tuple(dict.fromkeys(name for line in lines for name in line.figures))

@@ -104,7 +104,8 @@ def settling(
         outcomes[1 + 2 * i : 3 + 2 * i] = (1, -1)
         changed_facts[name] = outcomes
     tried = with_outcomes(copies, areas=changed_areas, facts=changed_facts)
-    award = award_of(tried, minimums_of(tried, figures, readings), figures, strict=strict).award
+    minimums = minimums_of(tried, figures, readings, strict=strict)
+    award = award_of(tried, minimums, figures, strict=strict).award
     now = _at(award, 0)
     found: list[tuple[Decimal, Settles]] = []
     for i, (name, rows) in enumerate(places):

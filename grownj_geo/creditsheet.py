@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grownj_geo.areas import BuildingAreas, area_names
-from grownj_geo.creditcount import CAPITAL_RULES, JOB_RULES, allocated, count_capital, count_jobs
+from grownj_geo.creditcount import CAPITAL_RULES, JOB_RULES, allocated, count_capital, count_jobs, may_count
 from grownj_geo.creditproject import PROJECT_FACTS
 from grownj_geo.creditrange import INFINITY, Range, cents
 
@@ -69,8 +69,9 @@ class Sheet:
         By way to count full-time employees: shape (b,) jobs.
     capital
         By what counts as capital: dollars of each building.
-    salary_over
-        Shape (b,): average salary above the median, as a share of it.
+    salary_over, salary_over_new
+        Shape (b,): average salary above the median, as a share of it: of all full-time jobs; of the new ones alone,
+        for where the retained ones do not count.
     areas
         By area: shape (b,) outcomes.
     floors, ceilings
@@ -98,6 +99,7 @@ class Sheet:
     retained: dict[str, NDArray[np.int64]]
     capital: dict[str, Range]
     salary_over: Range
+    salary_over_new: Range
     areas: dict[str, Kleene]
     floors: NDArray[np.int64]
     ceilings: NDArray[np.int64]
@@ -152,7 +154,8 @@ class Sheet:
         for name in ("facts", "limits", "bonus_stated"):
             changed[name] = {key: np.repeat(values, n, axis=0) for key, values in getattr(self, name).items()}
         changed["capital"] = {key: values.take(at) for key, values in self.capital.items()}
-        return replace(self, **changed, salary_over=self.salary_over.take(at))
+        changed |= {name: getattr(self, name).take(at) for name in ("salary_over", "salary_over_new")}
+        return replace(self, **changed)
 
 
 _ROWS = ("sqft", "similar", "industrial", "new_built", "proximity", "floors", "ceilings")
@@ -188,6 +191,7 @@ def sheet_of(project: Project, areas: Areas | None, figures: Figures) -> Sheet:
     }
     facts = {name: _kleene([_fact(project, name)]) for name in STATED_FACTS}
     facts |= _computed_facts(project.business, figures)
+    notes += _not_at_risk(project, places)
     capital = _capital(project, figures, facts, notes)
     kind, told = business_kind(project.business, figures)
     assumed += told
@@ -202,7 +206,8 @@ def sheet_of(project: Project, areas: Areas | None, figures: Figures) -> Sheet:
         new=jobs["new"],
         retained=jobs["retained"],
         capital=capital,
-        salary_over=_salaries(project),
+        salary_over=_salaries(project, figures, ("new", "retained")),
+        salary_over_new=_salaries(project, figures, ("new",)),
         areas={name: _kleene([_word(place[name].outcome) for place in places]) for name in area_names()},
         floors=np.array([_bound(place, "floor", -1) for place in places], dtype=np.int64),
         ceilings=np.array([_bound(place, "ceiling", 10**9) for place in places], dtype=np.int64),
@@ -263,6 +268,20 @@ def _jobs(
     return {rule: np.array([count[rule] for count in counts], dtype=np.int64) for rule in JOB_RULES}
 
 
+def _not_at_risk(project: Project, places: Sequence[BuildingAreas]) -> list[str]:
+    """Tell which retained jobs do not count for not being at risk, where their place does not spare them that."""
+    if project.jobs_at_risk is not False:
+        return []
+    first, found = project.buildings[0].id, []
+    for building, place in zip(project.buildings, places, strict=True):
+        words = {place[name].outcome for name in ("mrera_growth_zone", "tourism_district_growth_zone")}
+        count = sum(g.count for g in project.jobs if g.kind == "retained" and (g.building or first) == building.id)
+        if count and "yes" not in words:
+            where = "" if words == {"no"} else ", unless the growth zone spares them that"
+            found.append(f"{count:,} retained jobs do not count: not at risk of leaving the State{where}.")
+    return found
+
+
 def _capital(project: Project, figures: Figures, facts: dict[str, Kleene], notes: list[str]) -> dict[str, Range]:
     names = [building.id for building in project.buildings]
     if project.capital is None:
@@ -294,12 +313,20 @@ def _apart_from_gaming(project: Project) -> Decimal:
     return 1 - (project.business.gaming_revenue_percent or Decimal(0)) / 100
 
 
-def _salaries(project: Project) -> Range:
-    """Return by how much the average salary of each building is above its median, as a share of the median."""
+def _salaries(project: Project, figures: Figures, kinds: tuple[str, ...]) -> Range:
+    """Return by how much the average salary of each building is above its median, as a share of the median.
+
+    Groups that are no full-time jobs under any way to count are not averaged.
+    """
     first = project.buildings[0].id
     low, high = [], []
     for building in project.buildings:
-        groups: list[JobGroup] = [g for g in project.jobs if (g.building or first) == building.id and g.count]
+        groups: list[JobGroup] = [
+            group
+            for group in project.jobs
+            if (group.building or first) == building.id and group.count and group.kind in kinds
+            if may_count(group, figures)
+        ]
         paid = [(group.count, group.average_salary) for group in groups]
         known = bool(paid) and building.median_salary and all(salary is not None for _, salary in paid)
         if not (known and building.median_salary):

@@ -222,6 +222,8 @@ def test_a_condition_that_is_taken_for_granted_says_so() -> None:
     assert found["condition_net_benefit"].words == "taken for granted, since it is not stated"
     assert found["condition_green_standard"].words == ""
     # With no retained job nothing has to be at risk.
-    assert found["condition_jobs_at_risk"].words == ""
+    assert not any(line.id.startswith("at_risk") for line in found.lines)
+    kept = estimate(project_of(ordinary(jobs=[{"kind": "retained", "count": 30}])), areas)
+    assert kept["at_risk"].words == "taken for granted, since it is not stated"
     strict = estimate(project_of(ordinary()), areas, strict=True)
     assert strict["condition_net_benefit"].outcome == "undetermined"
