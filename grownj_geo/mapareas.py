@@ -57,6 +57,7 @@ OUTLINE_TOLERANCE_FT = 60.0
 _MOST_VERTICES = 120_000
 """Vertices of one class; where there are more, its lines are simplified further, and the class says so."""
 _COARSEST_FT = 4_000.0
+_BAND = "as near to the line as the place is known"
 _FRACTIONS = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
 Sureness = Literal["sure", "possible"]
@@ -78,6 +79,8 @@ class Area:
         How well it is known.
     mun_code
         Of a municipality that is drawn whole.
+    band_ft
+        For what may belong only because a point's place is known so well: how far the line may be off either way.
     """
 
     name: str
@@ -85,6 +88,7 @@ class Area:
     sureness: Sureness = "sure"
     note: str = ""
     mun_code: str | None = None
+    band_ft: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -504,17 +508,57 @@ def _sureness(layer: Layer, index: int, unsure: set[int], kinds: set[str]) -> tu
 
 def _radii(found: DrawnClass, layer: Layer, chosen: Ints, unsure: set[int], radius_ft: float) -> DrawnClass:
     kinds = {str(kind) for kind in layer.bound_kinds[chosen]}
-    points: tuple[tuple[str, float, float], ...] = ()
     if layer.lonlat is not None:
-        rings = circles_around(layer.lonlat[chosen], radius_ft).tolist()
         points = tuple((layer.name(i), float(layer.lonlat[i][0]), float(layer.lonlat[i][1])) for i in chosen.tolist())
-    else:
-        rings = [ring_around(layer.geometry(i), radius_ft) for i in chosen.tolist()]
+        areas, note = _around_points(layer, chosen, unsure, radius_ft)
+        notes = (*found.notes, *note)
+        return replace(found, areas=areas, points=points, radius_ft=radius_ft, drawn_to_ft=CIRCLE_ERROR_FT, notes=notes)
     areas = tuple(
-        Area(layer.name(i), ring, *_sureness(layer, i, unsure, kinds))
-        for i, ring in zip(chosen.tolist(), rings, strict=True)
+        Area(layer.name(i), ring_around(layer.geometry(i), radius_ft), *_sureness(layer, i, unsure, kinds))
+        for i in chosen.tolist()
     )
-    return replace(found, areas=areas, points=points, radius_ft=radius_ft, drawn_to_ft=CIRCLE_ERROR_FT)
+    return replace(found, areas=areas, radius_ft=radius_ft, drawn_to_ft=CIRCLE_ERROR_FT)
+
+
+def _around_points(
+    layer: Layer, chosen: Ints, unsure: set[int], radius_ft: float
+) -> tuple[tuple[Area, ...], tuple[str, ...]]:
+    """Return the ground around points: what is surely within, then what may be, as places are known to some feet.
+
+    What is open for another reason is drawn once, as far as it may reach.
+    """
+    if layer.lonlat is None:
+        raise ValueError(f"{layer.id} is no layer of points")
+    off = layer.tolerances_ft
+    sure = [i for i in chosen.tolist() if i not in unsure]
+    areas = [
+        Area(layer.name(i), _circle(layer.lonlat[i], radius_ft - off[i]), "sure", f"known to {off[i]:,.0f} ft")
+        for i in sure
+        if radius_ft > off[i]
+    ]
+    areas += [
+        Area(layer.name(i), _circle(layer.lonlat[i], radius_ft + off[i]), "possible", _BAND, band_ft=float(off[i]))
+        for i in sure
+        if off[i] > 0
+    ]
+    areas += [
+        Area(layer.name(i), _circle(layer.lonlat[i], radius_ft + off[i]), "possible", "open whether it counts")
+        for i in chosen.tolist()
+        if i in unsure
+    ]
+    known = off[chosen]
+    if not len(known) or not known.any():
+        return tuple(areas), ()
+    note = (
+        f"places are known to {known.min():,.0f} to {known.max():,.0f} ft: between the full and the dashed line, which "
+        "shows where there is room for it, a distance is undetermined"
+    )
+    return tuple(areas), (note,)
+
+
+def _circle(lonlat: NDArray[np.float64], radius_ft: float) -> shapely.Geometry:
+    circle: shapely.Geometry = circles_around(lonlat[None, :], radius_ft)[0]
+    return circle
 
 
 def _polygons(found: DrawnClass, layer: Layer, chosen: Ints, unsure: set[int]) -> DrawnClass:

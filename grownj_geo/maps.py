@@ -6,7 +6,6 @@ strangers stand in the page as data only, and its policy lets no script run but 
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass
 from html import escape
@@ -19,12 +18,13 @@ from grownj_geo.answers import MARGIN_LIMIT_FT
 from grownj_geo.determination import software
 from grownj_geo.determine import DISCLAIMER
 from grownj_geo.features import LayerFault
+from grownj_geo.files import written_beside
 from grownj_geo.mapareas import CIRCLE_ERROR_FT, OUTLINE_TOLERANCE_FT, Area
 from grownj_geo.mapassets import INSTALL, leaflet_files, map_template, page_css, page_js
 from grownj_geo.mapcode import Texts, coded_bytes, coded_numbers, coded_polygons, content_policy, script_json, visible
 from grownj_geo.mapcommand import asked_words
 from grownj_geo.palette import NO_AMOUNT, area_groups, tier_looks
-from grownj_geo.tableparts import disk_faults, put_file
+from grownj_geo.tableparts import disk_faults
 from grownj_geo.units import FT_PER_METRE, to_lonlat
 from grownj_geo.words import feet
 
@@ -109,13 +109,8 @@ def write_map(path: Path, page: str) -> None:
     LayerFault
         ``disk_full`` or ``not_written``.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with disk_faults(path):
-        try:
-            beside.write_text(page, encoding="utf-8", newline="\n")
-            put_file(beside, path)
-        finally:
-            beside.unlink(missing_ok=True)
+    with disk_faults(path), written_beside(path) as beside:
+        beside.write_text(page, encoding="utf-8", newline="\n")
 
 
 # -- what the page holds -------------------------------------------------------------------------------
@@ -188,9 +183,10 @@ def _class(known: DrawnClass, municipal: dict[str, int], texts: Texts) -> dict[s
     notes = list(known.notes)
     if own and known.drawn_to_ft > OUTLINE_TOLERANCE_FT:
         notes.append(f"Large: drawn to within {known.drawn_to_ft:g} ft of the layer's lines.")
-    unsure = sum(area.sureness == "possible" for area in known.areas)
+    counted = [area for area in known.areas if not area.band_ft]
+    unsure = sum(area.sureness == "possible" for area in counted)
     if unsure:
-        notes.append(f"{unsure:,} of {len(known.areas):,} may belong and are dashed.")
+        notes.append(f"{unsure:,} of {len(counted):,} may belong and are dashed.")
     return {
         **_look(known),
         "shown": known.look.shown,
@@ -201,6 +197,7 @@ def _class(known: DrawnClass, municipal: dict[str, int], texts: Texts) -> dict[s
                 int(area.sureness == "sure"),
                 texts.place(area.note),
                 municipal[str(area.mun_code)] if area.geometry is None else -1,
+                round(area.band_ft / FT_PER_METRE, 1),
             ]
             for area in drawn
         ],
@@ -215,17 +212,14 @@ def _joined(known: DrawnClass) -> tuple[Area, ...]:
     """Return circles around many points as one piece of ground: one over the other they would hide the map."""
     if not known.points:
         return known.areas
-    return tuple(
-        Area("", shapely.union_all(shapes), sureness, note) for (sureness, note), shapes in _by_sureness(known).items()
-    )
-
-
-def _by_sureness(known: DrawnClass) -> dict[tuple[Sureness, str], list[shapely.Geometry]]:
-    found: dict[tuple[Sureness, str], list[shapely.Geometry]] = {}
+    found: dict[tuple[Sureness, str, bool], list[Area]] = {}
     for area in known.areas:
         note = area.note if area.sureness == "possible" else ""
-        found.setdefault((area.sureness, note), []).append(area.geometry)
-    return found
+        found.setdefault((area.sureness, note, area.band_ft > 0), []).append(area)
+    return tuple(
+        Area("", shapely.union_all([a.geometry for a in alike]), sureness, note, band_ft=max(a.band_ft for a in alike))
+        for (sureness, note, _), alike in found.items()
+    )
 
 
 def _look(known: DrawnClass | NotDrawn) -> dict[str, Any]:

@@ -33,11 +33,11 @@ __all__ = [
     "LAND",
     "MARKERS",
     "SOFT",
-    "_LONG_NAME",
     "Drawing",
     "class_looks",
     "draw_stage",
     "has_amount",
+    "meeting",
     "shown_lines",
 ]
 
@@ -46,6 +46,7 @@ _LONG_NAME = 45
 _HATCHES = {"diagonal": "////", "antidiagonal": "\\\\\\\\", "cross": "xxx", "dots": "...", "solid": "", "outline": ""}
 MARKERS = {"square": "s", "diamond": "D", "triangle": "^", "circle": "o", "ring": "o", "cross": "x"}
 _MOST_NAMED = 30
+_LEAST_BAND_POINTS = 2.0
 _MOST_LINES = 12
 _TOWNS_BELOW_FT = 30 * FT_PER_MILE
 _STATIONS_BELOW_FT = 12 * FT_PER_MILE
@@ -144,11 +145,14 @@ def _fill(axes: Axes, drawing: Drawing, known: DrawnClass, frame: shapely.Geomet
     from matplotlib.patches import PathPatch  # noqa: PLC0415 - an extra
 
     seen = False
+    # A band of some feet either way is drawn where it is wide enough; elsewhere its two lines would be one.
+    least_ft = _LEAST_BAND_POINTS / 2 * (axes.get_xlim()[1] - axes.get_xlim()[0]) / (_inches(axes)[0] * 72)
     for sureness in ("possible", "sure"):
         shapes = [
             geometry
             for area in known.areas
             if area.sureness == sureness
+            and not 0 < area.band_ft < least_ft
             and (geometry := area.geometry if area.mun_code is None else drawing.areas.outline(area.mun_code))
             is not None
         ]

@@ -82,10 +82,28 @@ def test_station_circles_of_the_map_are_the_rulebooks(areas: MapAreas, engine: E
         and layer.value("out_of_state", i) == "false"
     ]
     assert sorted(name for name, _, _ in half.points) == sorted(layer.name(i) for i in rail)
-    for area, (name, lon, lat) in zip(half.areas, half.points, strict=True):
+    sure = [area for area in half.areas if area.sureness == "sure"]
+    for area, (name, lon, lat) in zip(sure, half.points, strict=True):
         x, y = (float(v) for v in to_working(lon, lat))
         assert area.name == name
         assert shapely.contains_xy(area.geometry, x, y)
+
+
+def test_a_station_has_a_band_as_wide_as_its_place_is_known(areas: MapAreas, engine: Engine) -> None:
+    half = class_of(areas, "station_radius")
+    layer = engine.atlas.layer("transit_stations")
+    assert layer is not None
+    by_name = {layer.name(i): float(layer.tolerances_ft[i]) for i in range(len(layer))}
+    sure = [area for area in half.areas if area.sureness == "sure"]
+    bands = [area for area in half.areas if area.sureness == "possible"]
+    assert len(sure) == len(bands) == len(half.points)
+    for inner, outer, (name, lon, lat) in zip(sure[::20], bands[::20], half.points[::20], strict=True):
+        assert outer.band_ft == by_name[name] > 0
+        for area, sign in ((inner, -1), (outer, 1)):
+            at = between(area.geometry.exterior)
+            off = geodesic_ft(np.full_like(at[0], lon), np.full_like(at[0], lat), *at)
+            assert np.abs(off - (2640.0 + sign * by_name[name])).max() < CIRCLE_ERROR_FT + 0.02
+    assert any("between the full and the dashed line" in note for note in half.notes)
 
 
 def test_outlines_are_near_their_layer_and_leave_no_gap(areas: MapAreas, atlas: Atlas) -> None:

@@ -44,9 +44,38 @@ grownj.areas = function (map, data, groups) {
 
   function fill(known) {
     shapesOf(known).forEach((polygons, i) => {
-      L.polygon(polygons, style(known, known.areas[i][1] === 1)).addTo(known.group);
+      const drawing = L.polygon(polygons, style(known, known.areas[i][1] === 1)).addTo(known.group);
+      if (known.areas[i][4] > 0) known.bands.push([known.areas[i][4], drawing]);
     });
     known.filled = true;
+    fit(known);
+  }
+
+  // A band of some feet either way shows where it is wide enough; elsewhere its two lines would be one.
+  const BAND_PIXELS = 3;
+  function fit(known) {
+    const metres = (40075016.686 * Math.cos((map.getCenter().lat * Math.PI) / 180)) / (256 * 2 ** map.getZoom());
+    for (const [band, drawing] of known.bands) {
+      const wide = (2 * band) / metres >= BAND_PIXELS;
+      if (wide && !known.group.hasLayer(drawing)) {
+        drawing.addTo(known.group);
+        drawing.bringToBack();
+      } else if (!wide) known.group.removeLayer(drawing);
+    }
+  }
+  map.on("zoomend", () => {
+    for (const known of data.classes) if (known.filled) fit(known);
+    order();
+  });
+
+  // Drawing order is that of the legend, whatever was switched on last; what may belong is below what does.
+  function order() {
+    for (const known of data.classes) {
+      if (!map.hasLayer(known.group)) continue;
+      const layers = known.group.getLayers();
+      const bands = new Set(known.bands.map(([, drawing]) => drawing));
+      layers.filter((drawing) => bands.has(drawing)).concat(layers.filter((drawing) => !bands.has(drawing))).forEach((drawing) => drawing.bringToFront());
+    }
   }
 
   function show(id, on) {
@@ -54,10 +83,7 @@ grownj.areas = function (map, data, groups) {
     if (on && !known.filled) fill(known);
     if (on) known.group.addTo(map);
     else known.group.remove();
-    for (const other of data.classes) {
-      // Drawing order is that of the legend, whatever was switched on last.
-      if (map.hasLayer(classes.get(other.id).group)) classes.get(other.id).group.bringToFront();
-    }
+    order();
     map.fire("grownj:shown");
   }
 
@@ -65,15 +91,18 @@ grownj.areas = function (map, data, groups) {
   function nearest(known, lat, lon) {
     if (known.radius === null) return "";
     const near = known.points.map((p) => [map.distance([lat, lon], [p[1], p[2]]), data.strings[p[0]]]);
-    return near.filter((p) => p[0] <= known.radius * 1.005).sort((a, b) => a[0] - b[0]).slice(0, 4).map((p) => p[1]).join(", ");
+    return near.filter((p) => p[0] <= known.radius * 1.005 + Math.max(0, ...known.areas.map((area) => area[4]))).sort((a, b) => a[0] - b[0]).slice(0, 4).map((p) => p[1]).join(", ");
   }
 
   // What is at a place: drawn or not, for a look only.
   function here(lat, lon) {
     const found = [];
     for (const known of data.classes) {
-      shapesOf(known).forEach((polygons, i) => {
-        if (grownj.within(polygons, lat, lon)) found.push({ known: known, area: known.areas[i], near: nearest(known, lat, lon) });
+      const shapes = shapesOf(known);
+      const within = shapes.map((polygons) => grownj.within(polygons, lat, lon));
+      const sure = within.some((inside, i) => inside && known.areas[i][1] === 1);
+      shapes.forEach((polygons, i) => {
+        if (within[i] && !(sure && known.areas[i][1] !== 1)) found.push({ known: known, area: known.areas[i], near: nearest(known, lat, lon) });
       });
     }
     const municipality = base.findIndex((polygons) => grownj.within(polygons, lat, lon));
@@ -83,6 +112,7 @@ grownj.areas = function (map, data, groups) {
   for (const known of data.classes) {
     known.group = groups[known.id];
     known.filled = false;
+    known.bands = [];
     classes.set(known.id, known);
   }
   const patterns = document.getElementById("patterns");
