@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import tempfile
 import zipfile
 from datetime import UTC, datetime
@@ -16,10 +15,12 @@ from grownj_geo.determination import software
 from grownj_geo.edition import EDITION_ID, LAYER_FILE, RECORD_FILE, Edition, Held
 from grownj_geo.errors import LayerError
 from grownj_geo.features import LayerFault
+from grownj_geo.files import written_beside
 from grownj_geo.manifest import STATUS_ORDER, load_manifests
 from grownj_geo.refine import REFINABLE
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
 
     from grownj_geo.store import Store
@@ -58,23 +59,21 @@ def export_bundle(held: Sequence[Held], target: str | os.PathLike[str]) -> Path:
     path = Path(target)
     if not held:
         raise LayerError("There is no edition to put into a bundle. Load layers first: grownj layers import, or fetch.")
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     index = _Index(
         software=software(),
         made_at=datetime.now(UTC).replace(microsecond=0),
         editions=tuple(one.name for one in held),
     )
     try:
-        try:
-            with zipfile.ZipFile(beside, "w", compression=zipfile.ZIP_STORED) as archive:
-                archive.writestr(_INDEX, index.model_dump_json(indent=2))
-                for one in held:
-                    one.read()
-                    for name in (LAYER_FILE, RECORD_FILE):
-                        archive.write(one.folder / name, f"{one.layer_id}/{one.edition_id}/{name}")
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+        with (
+            written_beside(path) as beside,
+            zipfile.ZipFile(beside, "w", compression=zipfile.ZIP_STORED) as archive,
+        ):
+            archive.writestr(_INDEX, index.model_dump_json(indent=2))
+            for one in held:
+                one.read()
+                for name in (LAYER_FILE, RECORD_FILE):
+                    archive.write(one.folder / name, f"{one.layer_id}/{one.edition_id}/{name}")
     except OSError as error:
         raise LayerError(
             f"The bundle {path.name} could not be written ({error.strerror or error}). Check the folder and its space."

@@ -32,6 +32,7 @@ from grownj_geo.cli_site import (
     refuse_lost,
     rulebook_of,
     say,
+    stated_facts,
     utf8,
 )
 
@@ -131,7 +132,7 @@ def recheck(
     asked = Asked(
         as_of=day,
         readings=_readings(reading, strict_editions=strict_editions),
-        facts=_facts(fact or ()),
+        facts=stated_facts(fact or ()),
         editions=tuple(edition or ()),
         rulebooks=_books(rulebook),
     )
@@ -257,7 +258,7 @@ def compare(
     from grownj_geo.compare import Comparer  # noqa: PLC0415 - same
     from grownj_geo.determine import Engine  # noqa: PLC0415 - same
 
-    stated, typed_day = _facts(fact or ()), day_of(as_of, "--as-of")
+    stated, typed_day = stated_facts(fact or ()), day_of(as_of, "--as-of")
     candidates, refused = _candidates(sites, typed_day or DEFAULT_AS_OF, crs, facts=stated, most=_MOST_SITES)
     day = typed_day or _common_day(candidates) or DEFAULT_AS_OF
     with refusals():
@@ -374,18 +375,6 @@ def _books(named: Sequence[str] | None) -> tuple[Rulebook, ...]:
     if twice:
         fail(f"Several rulebooks have the id {', '.join(sorted(twice))}; expected one of each. Give one.")
     return books
-
-
-def _facts(stated: Sequence[str]) -> dict[str, FactValue]:
-    from grownj_geo.facts import parse_fact  # noqa: PLC0415 - only where it is used
-
-    found: dict[str, FactValue] = {}
-    with refusals():
-        for statement in stated:
-            name, value = parse_fact(statement)
-            if found.setdefault(name, value) != value:
-                fail(f"The fact {name} was stated twice, with different values. Expected one; state it once.")
-    return found
 
 
 def _target(output: Path | None, sources: Sequence[str], endings: tuple[str, ...]) -> Path | None:

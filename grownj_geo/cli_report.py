@@ -31,6 +31,7 @@ from grownj_geo.cli_site import (
     refuse_lost,
     rulebook_of,
     say,
+    stated_facts,
     utf8,
 )
 
@@ -74,7 +75,7 @@ def report(
     sites: Annotated[Texts, typer.Argument(metavar="SITES...", help=_SITES, show_default=False)] = None,
     *,
     output: Annotated[
-        Text, option("-o", "--output", metavar="FILE", words="report.pdf, report.html, or folder/ for one each.")
+        Text, option("-o", "--output", metavar="FILE", words="report.pdf, report.html, or a new folder/ for one each.")
     ] = None,
     as_of: AsOf = None,
     fact: Annotated[Texts, option(metavar="NAME=VALUE", words="A fact stated of every site; repeatable.")] = None,
@@ -127,7 +128,7 @@ def report(
     chosen = readings_of(reading or (), strict=strict, strict_editions=strict_editions)
     engine = _engine(as_of, rulebook, edition or (), chosen)
     with refusals():
-        stated = _stated(fact or ())
+        stated = stated_facts(fact or ())
         described = None if project is None else _project(project, engine, stated)
         maker = Maker(engine, maps=None if no_map else plan.kind, project=described)
         done, refused = _reported(maker, typed, stated, crs, uncertainty_ft)
@@ -183,6 +184,12 @@ def _plan(output: str, typed: Sequence[str], form: str | None, pdf_engine: str) 
         refuse_lost(output, target, typed)
     elif target.exists() and not target.is_dir():
         fail(f"--output {output} is no folder; expected one, or a name that is free.")
+    elif target.is_dir() and (others := sum(not path.name.startswith(".") for path in target.iterdir())):
+        # Reports of other sites or of another day among these would be taken for theirs; removing is not for us.
+        fail(
+            f"--output {output} has {others:,} file{'s' * (others > 1)} already; expected an empty folder or a new "
+            "one, so that its reports are of one run. Name another, or empty it. Nothing was written."
+        )
     elif not target.parent.is_dir():
         fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
     return _Plan(target, folder, _browser(pdf_engine) if ending == ".pdf" else None)
@@ -209,18 +216,6 @@ def _engine(as_of: str | None, rulebook: str | None, editions: Sequence[str], re
     atlas = cli_site.atlas_of(day_of(as_of, "--as-of") or DEFAULT_AS_OF, editions)
     with refusals():
         return Engine(atlas, book, readings)
-
-
-def _stated(statements: Sequence[str]) -> dict[str, FactValue]:
-    from grownj_geo.facts import parse_fact  # noqa: PLC0415 - only where it is used
-
-    found: dict[str, FactValue] = {}
-    with refusals():
-        for statement in statements:
-            name, value = parse_fact(statement)
-            if found.setdefault(name, value) != value:
-                fail(f"The fact {name} was stated twice, with different values. Expected one; state it once.")
-    return found
 
 
 # -- the work ------------------------------------------------------------------------------------------
@@ -342,7 +337,7 @@ def _file_name(name: str) -> str:
 
 
 def _write(plan: _Plan, target: Path, made: Report, sites: int) -> Path:
-    from grownj_geo.tableparts import put_file  # noqa: PLC0415 - only where it is used
+    from grownj_geo.files import written_beside  # noqa: PLC0415 - only where it is used
 
     if plan.browser == "":
         from grownj_geo.reportpdf import untagged_pdf  # noqa: PLC0415 - only where it is used
@@ -357,13 +352,8 @@ def _write(plan: _Plan, target: Path, made: Report, sites: int) -> Path:
             from grownj_geo.reportchromium import print_page  # noqa: PLC0415 - only where it is used
 
             content = print_page(page, plan.browser, timeout_s=_PAGE_S + _SITE_S * sites)
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    with _disk(target):
-        try:
-            beside.write_bytes(content)
-            put_file(beside, target)
-        finally:
-            beside.unlink(missing_ok=True)
+    with _disk(target), written_beside(target) as beside:
+        beside.write_bytes(content)
     return target
 
 

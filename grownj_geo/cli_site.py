@@ -61,6 +61,7 @@ __all__ = [
     "refuse_lost",
     "rulebook_of",
     "say",
+    "stated_facts",
     "utf8",
 ]
 
@@ -310,6 +311,19 @@ def _facts(stated: Sequence[str], facts_file: Path | None) -> dict[str, FactValu
         if typed.setdefault(name, value) != value:
             raise FactError(f"The fact {name} was stated twice, with different values. Expected one; state it once.")
     return found | typed
+
+
+def stated_facts(stated: Sequence[str]) -> dict[str, FactValue]:
+    """Return facts that were typed of all sites, each stated once."""
+    from grownj_geo.facts import parse_fact  # noqa: PLC0415 - only where it is used
+
+    found: dict[str, FactValue] = {}
+    with refusals():
+        for statement in stated:
+            name, value = parse_fact(statement)
+            if found.setdefault(name, value) != value:
+                fail(f"The fact {name} was stated twice, with different values. Expected one; state it once.")
+    return found
 
 
 def _facts_of_file(path: Path) -> dict[str, str]:

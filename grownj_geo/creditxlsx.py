@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from grownj_geo.files import written_beside
 from grownj_geo.tableformats import guarded
 
 if TYPE_CHECKING:
@@ -37,12 +38,8 @@ def write_estimate(found: Estimate, path: Path) -> None:
     OSError
         If it cannot be written.
     """
-    beside = path.with_name(f".{path.name}.part")
-    try:
+    with written_beside(path) as beside:
         estimate_workbook(found).save(beside)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
 
 
 def estimate_workbook(found: Estimate) -> Any:  # noqa: ANN401 - openpyxl is imported where it is needed

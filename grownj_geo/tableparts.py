@@ -6,11 +6,11 @@ import contextlib
 import errno
 import hashlib
 import json
-import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.features import LayerFault
+from grownj_geo.files import put_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,14 +46,6 @@ def disk_faults(path: Path) -> Iterator[None]:
             "not_written",
             f"{path} cannot be written ({error.strerror or error}). Choose another place, or free the file.",
         ) from error
-
-
-def put_file(written: Path, target: Path) -> None:
-    """Put a file that is written in the place where it is looked for, so that it is there whole or not at all."""
-    # Renaming a file that is not on the disk yet could show an empty one after a power cut.
-    with written.open("rb+") as file:
-        os.fsync(file.fileno())
-    written.replace(target)
 
 
 def _put_text(text: str, target: Path) -> None:

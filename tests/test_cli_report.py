@@ -100,6 +100,20 @@ def test_a_folder_has_a_file_for_each_and_a_table_of_all(table: Path, tmp_path: 
     assert "001-Жуков.html" in (folder / "000-all-sites.html").read_text(encoding="utf-8")
 
 
+def test_reports_of_an_earlier_run_are_not_mixed_with_new_ones(table: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    assert run(table, "-o", f"{folder}/", "--format", "html", "--no-map").exit_code == 2
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    result = run(PLACE, "-o", f"{folder}/", "--format", "html", "--no-map")
+    assert result.exit_code == 2
+    assert "has 3 files already; expected an empty folder or a new one" in said(result)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    # What programs leave of their own is no report.
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / ".DS_Store").write_bytes(b"")
+    assert run(PLACE, "-o", tmp_path / "new", "--format", "html", "--no-map").exit_code == 0
+
+
 def test_names_of_files_stay_in_the_folder(tmp_path: Path) -> None:
     table = tmp_path / "sites.csv"
     table.write_text('name,lat,lon\n../../x,40.7344,-74.1641\n"/etc/..",40.7344,-74.1641\n', encoding="utf-8")

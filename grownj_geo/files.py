@@ -1,0 +1,62 @@
+"""Files that appear when they are whole: written beside their place, on the disk, then renamed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["put_file", "written_beside"]
+
+
+def put_file(written: Path, target: Path) -> None:
+    """Put a file that is written in the place where it is looked for, so that it is there whole or not at all."""
+    # Renaming a file that is not on the disk yet could show an empty one after a power cut.
+    with written.open("rb+") as file:
+        os.fsync(file.fileno())
+    written.replace(target)
+
+
+@contextmanager
+def written_beside(target: Path) -> Iterator[Path]:
+    """Give the path of a file to write, which takes the target's place when the block ends without an error.
+
+    Until then the target is as it was, and two runs that write it never write into one file: each has its own.
+
+    Parameters
+    ----------
+    target
+        Where the file is looked for.
+
+    Yields
+    ------
+    Path
+        In the target's folder, with the target's ending; removed where the block fails.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+
+    Examples
+    --------
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     target = Path(folder) / "site.txt"
+    ...     with written_beside(target) as beside:
+    ...         _ = beside.write_text("whole")
+    ...         before = target.exists()
+    ...     before, target.read_text(), [path.name for path in Path(folder).iterdir()]
+    (False, 'whole', ['site.txt'])
+    """
+    # A folder of its own: the name is nobody else's, and what makes the file sees nothing there that it would add to.
+    with tempfile.TemporaryDirectory(
+        prefix=".grownj-", suffix=".part", dir=target.parent, ignore_cleanup_errors=True
+    ) as folder:
+        beside = Path(folder) / target.name
+        yield beside
+        put_file(beside, target)
