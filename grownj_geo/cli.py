@@ -285,13 +285,11 @@ def _target(output: Path, sources: Sequence[Path | None], *, name: str = "--outp
 
 def _write(target: Path, text: str) -> None:
     """Write beside the target, then rename: a reader sees the old file or the whole new one."""
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
+    from grownj_geo.files import written_beside  # noqa: PLC0415 - only where it is used
+
     try:
-        try:
+        with written_beside(target) as beside:
             beside.write_bytes(text.encode())
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
     except OSError as error:
         fail(f"--output {target} could not be written: {error.strerror}. Check the folder's permissions and space.")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -166,15 +166,12 @@ def _print_dictionary(question: Question, *, json: bool) -> None:
 
 
 def _write_summary(path: Path, found: BatchSummary) -> None:
-    from grownj_geo.tableparts import put_file  # noqa: PLC0415 - only where it is used
+    from grownj_geo.files import written_beside  # noqa: PLC0415 - only where it is used
 
-    beside = path.with_name(f".{path.name}.writing")
     try:
-        beside.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
-        put_file(beside, path)
+        with written_beside(path) as beside:
+            beside.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
     except OSError as error:
-        with suppress(OSError):
-            beside.unlink()
         fail(f"--summary {path} could not be written ({error.strerror}); the table itself was.")
 
 

@@ -103,7 +103,7 @@ def report(
 
     The page (.html) is the accessible original: it opens anywhere, loads nothing and runs nothing. A PDF is printed
     from it by Chromium, with tags for screen readers; where there is no Chromium it is made without tags, and says
-    so. Many sites become one file that begins with a table of all, or a folder. Of a kept record, which is verified
+    so. Many sites become one file that begins with a table of all, or a new folder. Of a kept record, which is verified
     first, the report says what was recorded. For example:
 
     grownj report "40.7344,-74.1641" -o site.pdf --preparer "A. Analyst" --date 2017-05-02

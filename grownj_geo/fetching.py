@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shutil
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ from urllib.parse import urlencode, urlsplit
 from grownj_geo.edition import Origin
 from grownj_geo.errors import LayerError
 from grownj_geo.features import LayerFault, LoadOptions
+from grownj_geo.files import written_beside
 from grownj_geo.loading import EditionFacts, Loaded, keep_layer, manifest_of, prepare_layer
 from grownj_geo.manifest import load_manifests
 from grownj_geo.store import Store
@@ -282,11 +282,10 @@ def _terms(manifest: Manifest, store: Store, *, accept: bool) -> datetime:
     now = datetime.now(UTC).replace(microsecond=0)
     entry = {"terms": _digest(manifest.terms), "at": now.isoformat()}
     path = store.home / _TERMS_FILE
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         store.home.mkdir(parents=True, exist_ok=True)
-        beside.write_text(json.dumps(_accepted(store) | {manifest.id: entry}, indent=2), encoding="utf-8")
-        beside.replace(path)
+        with written_beside(path) as beside:
+            beside.write_text(json.dumps(_accepted(store) | {manifest.id: entry}, indent=2), encoding="utf-8")
     except OSError as error:
         raise LayerError(
             f"The store {store.home} could not be written ({error.strerror}). Check its permissions."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
@@ -11,6 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from grownj_geo.atlas import DEFAULT_AS_OF, Atlas, load_atlas
 from grownj_geo.bundle import export_bundle
 from grownj_geo.errors import LayerError, SiteError
+from grownj_geo.files import written_beside
 from grownj_geo.layerdiff import LayerDiff, SiteChange, changed_sites, diff_layers
 from grownj_geo.manifest import load_manifests
 from grownj_geo.store import Store
@@ -278,13 +278,9 @@ def export_layer(name: str, target: Path, *, day: date | None = None, store: Sto
         raise LayerError(f"The file {target.name} has the ending {suffix!r}; expected .gpkg, .geojson or .parquet.")
     if not target.parent.is_dir():
         raise LayerError(f"There is no folder {target.parent} to write {target.name} into. Make it first.")
-    beside = target.with_name(f".{os.getpid()}.{target.name}")
     try:
-        try:
+        with written_beside(target) as beside:
             _write(layer, beside, suffix)
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
     except (OSError, RuntimeError) as error:  # GDAL's own errors are of the second kind
         raise LayerError(
             f"The file {target} could not be written ({error}). Check the folder and its space."

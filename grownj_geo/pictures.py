@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +12,7 @@ import shapely
 from grownj_geo.determination import software
 from grownj_geo.determine import DISCLAIMER
 from grownj_geo.features import LayerFault
+from grownj_geo.files import written_beside
 from grownj_geo.mapareas import OUTLINE_TOLERANCE_FT
 from grownj_geo.mapassets import INSTALL_PICTURES
 from grownj_geo.maps import tier_keys
@@ -29,7 +29,7 @@ from grownj_geo.picturestage import (
     shown_lines,
 )
 from grownj_geo.picturetext import FONT, font_inside, printable, wrapped
-from grownj_geo.tableparts import disk_faults, put_file
+from grownj_geo.tableparts import disk_faults
 from grownj_geo.units import FT_PER_MILE, to_working
 
 if TYPE_CHECKING:
@@ -71,13 +71,8 @@ def write_picture(path: Path, content: bytes) -> None:
     LayerFault
         ``disk_full`` or ``not_written``.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with disk_faults(path):
-        try:
-            beside.write_bytes(content)
-            put_file(beside, path)
-        finally:
-            beside.unlink(missing_ok=True)
+    with disk_faults(path), written_beside(path) as beside:
+        beside.write_bytes(content)
 
 
 def picture_bytes(figure: Figure, kind: Literal["png", "svg", "pdf"], *, with_font: bool = True) -> bytes:
