@@ -19,6 +19,7 @@ from grownj_geo.determine import Engine
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.features import LayerFault
 from grownj_geo.mapcommand import SiteWords, site_words
+from grownj_geo.reportwords import weak_words
 from grownj_geo.units import FT_PER_FTUS, to_lonlat
 from grownj_geo.words import feet, margin_words
 
@@ -115,7 +116,7 @@ class Line(NamedTuple):
 
 
 class Found(NamedTuple):
-    """One category for one site, as its panel shows it."""
+    """One category for one site, as its panel shows it; the status is empty where it is no weaker than derived."""
 
     category: str
     outcome: str
@@ -124,6 +125,7 @@ class Found(NamedTuple):
     why: str
     assumed: bool
     needs: str
+    status: str = ""
 
 
 @dataclass(frozen=True)
@@ -175,13 +177,14 @@ def panel_of(record: Determination, lines: Sequence[Line] = ()) -> Panel:
             f.why,
             f.assumed,
             "; or ".join(missing.words for missing in f.would_decide[:3]),
+            weak_words(f.status).strip(" ()"),
         )
         for f in record.findings
     )
     return Panel(
         typed=record.site.typed,
         place=", ".join(filter(None, (record.place.words, county_words(record.place.county)))),
-        tier=record.tier.words if record.tier is not None else "",
+        tier=record.tier.words + weak_words(record.tier.status) if record.tier is not None else "",
         found=found,
         lines=tuple(lines),
         remarks=(*record.cautions, *record.assumptions),

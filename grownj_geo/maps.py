@@ -24,6 +24,7 @@ from grownj_geo.mapassets import INSTALL, leaflet_files, map_template, page_css,
 from grownj_geo.mapcode import Texts, coded_bytes, coded_numbers, coded_polygons, content_policy, script_json, visible
 from grownj_geo.mapcommand import asked_words
 from grownj_geo.palette import NO_AMOUNT, area_groups, tier_looks
+from grownj_geo.reportwords import weak_words
 from grownj_geo.tableparts import disk_faults
 from grownj_geo.units import FT_PER_METRE, to_lonlat
 from grownj_geo.words import feet
@@ -67,7 +68,9 @@ def tier_keys(engine: Engine) -> tuple[TierKey, ...]:
     lines = [tier for tier in engine.rulebook.tiers if not tier.project]
     if not lines:
         return (TierKey(-1, "Site (the rulebook has no base amounts)", "#0072B2", "circle"),)
-    labels = {line.dollars: line.label for line in lines}
+    labels = {
+        line.dollars: ", ".join(filter(None, (line.label, weak_words(line.status).strip(" ()")))) for line in lines
+    }
     keys = [
         TierKey(dollars, f"${dollars:,}: {labels[dollars]}", look.colour, look.shape)
         for dollars, look in tier_looks(tuple(labels)).items()
@@ -141,12 +144,12 @@ def _page_data(engine: Engine, areas: MapAreas, sites: MapSites | None, *, onlin
             "this drawing.",
             "disclaimer": DISCLAIMER,
             "general": "One of many sites: it shares its findings with those that are alike. Margins are given up to "
-            f"{MARGIN_LIMIT_FT:g} ft; distances and reasons in full are in the record of the site alone.",
+            f"{MARGIN_LIMIT_FT:g} ft; distances, reasons in full and status are in the record of the site alone.",
             "options": asked.arguments,
             "optionsNote": asked.note,
         },
         "categories": [
-            {"label": category.label, "citation": category.citation}
+            {"label": category.label, "citation": category.citation, "project": category.kind == "project"}
             for category in engine.rulebook.categories
             if category.kind != "ground"
         ],
@@ -344,6 +347,7 @@ def _row(found: Found, texts: Texts) -> list[Any]:
         texts.place(found.why),
         int(found.assumed),
         texts.place(found.needs),
+        texts.place(found.status),
     ]
 
 

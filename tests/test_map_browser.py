@@ -16,6 +16,7 @@ from grownj_geo.mapareas import draw_areas
 from grownj_geo.maps import map_html, write_map
 from grownj_geo.mapsites import sites_of_table
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.site import Site
 from grownj_geo.siterows import TableOptions
 
 if TYPE_CHECKING:
@@ -111,6 +112,29 @@ def test_a_panel_opens_by_click_on_the_map(page: Path) -> None:
         assert "Urban transit hub municipality" in text
         assert "Newark City" in text
         assert view.faults() == []
+
+
+def test_a_panel_counts_and_marks_findings_as_the_record_does(page: Path) -> None:
+    engine = Asked(date(2017, 4, 17), load_rulebook("grow-nj")).engine()
+    record = engine.determine(Site.from_lonlat(-74.320347, 40.567092))
+    assert record.tier is not None
+    with opened(page, **DESK) as view:
+        view.page.click("#results button >> nth=1")
+        for outcome, name in (("yes", "Yes"), ("undetermined", "Undetermined"), ("no", "No")):
+            n = sum(f.outcome == outcome and f.kind != "project" for f in record.findings)
+            assert view.page.query_selector(f"#panel-body summary:has-text('{name} ({n})')") is not None
+        n = sum(f.kind == "project" for f in record.findings)
+        view.page.click(f"#panel-body summary:has-text('Depends on the project ({n})')")
+        view.page.click("#panel-body summary:has-text('No (')")
+        text = view.page.inner_text("#panel-body")
+        assert f"{record.tier.words} ({record.tier.status})" in text
+        rows = {
+            row.query_selector("h4").inner_text(): row.inner_text() for row in view.page.query_selector_all(".finding")
+        }
+        weak = [f for f in record.findings if f.status not in {"confirmed", "derived"}]
+        assert weak
+        for f in weak:
+            assert f.status.replace("_", " ") in rows[f.label], f.label
 
 
 def test_a_panel_opens_and_closes_by_keyboard(page: Path) -> None:

@@ -66,7 +66,10 @@ def test_a_panel_says_what_the_record_says(engine: Engine) -> None:
         assert bool(shown.needs) == bool(finding.would_decide)
     assert panel.place == "Woodbridge Township, Middlesex County"
     assert record.tier is not None
-    assert panel.tier == record.tier.words
+    assert panel.tier == f"{record.tier.words} ({record.tier.status})"
+    weak = {"provisional", "secondary", "unverified"}
+    assert [f.status for f in panel.found] == [f.status if f.status in weak else "" for f in record.findings]
+    assert weak & {f.status for f in panel.found}
     assert set(record.cautions) | set(record.assumptions) == set(panel.remarks)
 
 

@@ -40,7 +40,7 @@ grownj.panel = function (map, data, sites, areas) {
   }
 
   function finding(row, about, site) {
-    const [outcome, leans, feet, why, assumed, needs] = row;
+    const [outcome, leans, feet, why, assumed, needs, status] = row;
     const known = data.categories[about];
     const parts = [make("h4", {}, known.label)];
     const facts = [];
@@ -48,6 +48,7 @@ grownj.panel = function (map, data, sites, areas) {
     if (typeof feet === "string") facts.push(feet);
     else if (feet !== null) facts.push(margin(outcome, feet));
     if (assumed) facts.push("rests on an assumption");
+    if (status >= 0 && text(status)) facts.push(text(status));
     if (facts.length) parts.push(make("p", { class: "facts" }, facts.join("; ")));
     if (why >= 0 && text(why)) parts.push(make("p", { class: "why" }, text(why)));
     if (needs >= 0 && text(needs)) parts.push(make("p", { class: "needs" }, "Could be decided by: " + text(needs)));
@@ -92,8 +93,9 @@ grownj.panel = function (map, data, sites, areas) {
     return make("p", { class: "cite" }, words ? words + " " : null, make("code", {}, command), note ? " (" + note + ")" : null);
   }
 
+  // As the report does: what waits for facts of the project is by itself, whatever it comes to.
   function group(name, outcome, rows, site, isOpen) {
-    const chosen = rows.map((row, k) => [row, k]).filter(([row]) => row[0] === outcome);
+    const chosen = rows.map((row, k) => [row, k]).filter(([row, k]) => (data.categories[k].project ? outcome === null : row[0] === outcome));
     if (!chosen.length) return null;
     const list = make("ul", { class: "findings" }, chosen.map(([row, k]) => finding(row, k, site)));
     return make("details", { open: isOpen }, make("summary", {}, make("h3", {}, name + " (" + chosen.length + ")")), list);
@@ -101,7 +103,7 @@ grownj.panel = function (map, data, sites, areas) {
 
   function general(i) {
     const own = data.sites.groups[data.sites.group[i]];
-    const rows = own[1].map((row) => [row[0], row[1], null, row[2], row[3], -1]);
+    const rows = own[1].map((row) => [row[0], row[1], null, row[2], row[3], -1, -1]);
     data.sites.margins.forEach(([category, positions, feet]) => {
       const at = positions.indexOf(i);
       if (at >= 0) rows[category][2] = feet[at];
@@ -138,6 +140,7 @@ grownj.panel = function (map, data, sites, areas) {
       group("Yes", 1, about.rows, about, true),
       group("Undetermined", 0, about.rows, about, true),
       group("No", -1, about.rows, about, false),
+      group("Depends on the project", null, about.rows, about, false),
       about.remarks.length ? make("details", {}, make("summary", {}, make("h3", {}, "Cautions and assumptions (" + about.remarks.length + ")")), make("ul", { class: "notes" }, about.remarks.map((r) => make("li", {}, r)))) : null,
       more.length ? make("h3", {}, "At the same place") : null,
       more.length ? make("ul", { class: "plain" }, more.map((k) => make("li", {}, button(k)))) : null,
