@@ -232,6 +232,22 @@ def _check(path: Path) -> None:
             f"{path.name} would unpack to {sum(sizes.values()):,} bytes, {strings:,} of them text; expected at most "
             f"{_MOST_BYTES:,} and {_MOST_STRINGS:,}. Save the sheet as CSV.",
         )
+    try:
+        with zipfile.ZipFile(path) as archive:
+            _refuse_types(path.name, archive)
+    except LayerFault:
+        raise
+    except _FAULTS as error:
+        raise _unreadable(path.name, error) from error
+
+
+def _refuse_types(name: str, archive: zipfile.ZipFile) -> None:
+    """Refuse a document type, before anybody follows what it declares."""
+    for member in archive.namelist():
+        if member.endswith((".xml", ".rels")):
+            with archive.open(member) as file:
+                if b"<!DOCTYPE" in file.read(_CHUNK):
+                    raise _typed(name)
 
 
 def _head(sheet: Any) -> list[list[Any]]:  # noqa: ANN401 - read-only worksheets have a type of their own
@@ -355,9 +371,7 @@ class _Watch:
         self._value = self._value or self._inside
 
     def refuse(self, *_: object) -> None:
-        raise LayerFault(
-            "wrong_format", f"{self.name} declares a document type, as no workbook does. Save it again with Excel."
-        )
+        raise _typed(self.name)
 
 
 def _at(reference: str) -> tuple[int, int] | None:
@@ -378,3 +392,9 @@ def _merge(found: _Hidden, reference: str) -> None:
             "unreadable", f"The sheet merges the cells {reference[:40]!r}, too many to follow. Undo the merging."
         )
     found.merged |= {(r, c) for r in range(a[0], b[0] + 1) for c in range(a[1], b[1] + 1)} - {a}
+
+
+def _typed(name: str) -> LayerFault:
+    return LayerFault(
+        "wrong_format", f"{name} declares a document type, as no workbook does. Save it again with Excel."
+    )

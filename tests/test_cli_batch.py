@@ -6,6 +6,7 @@ import csv
 import json
 import subprocess
 import sys
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -185,7 +186,8 @@ def table(path: Path) -> list[dict[str, Any]]:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows: list[dict[str, Any]] = list(csv.DictReader(file))
     elif path.suffix == ".xlsx":
-        header, *cells = openpyxl.load_workbook(path, read_only=True).active.values
+        with closing(openpyxl.load_workbook(path, read_only=True)) as book:
+            header, *cells = book.active.values
         rows = [dict(zip(header, row, strict=True)) for row in cells]
     elif path.suffix in {".parquet", ".geoparquet"}:
         rows = pq.read_table(path).to_pylist()
