@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["Better", "NextBetter", "Step", "all_words", "better_words", "line_name", "step_words"]
 
 _READABLE = 2
+_SEARCHED = {
+    1: "one clause: a nearer place may need two",
+    2: "one clause or two at once: a nearer place may need more",
+}
 
 
 class _Record(BaseModel):
@@ -41,7 +45,7 @@ class Step(_Record):
     longitude, latitude
         The place beyond the line in degrees, to which the site (of a polygon: its nearest part) was moved.
     there
-        What the category comes to at that place, everything else as it is.
+        What the category comes to at that place, everything else as it is; of a line: yes for a higher line too.
     open_there
         For an undetermined outcome there: what could decide it.
     words
@@ -63,6 +67,11 @@ class Step(_Record):
     open_there: tuple[Missing, ...] = ()
     words: str
 
+    @property
+    def enough_ft(self) -> float:
+        """How far is surely enough, in feet: by this ways are ranked, a polygon's by how far all of it is moved."""
+        return self.distance_ft.high or 0.0
+
 
 class Better(_Record):
     """One better line, or one area that the site is not in.
@@ -74,8 +83,8 @@ class Better(_Record):
     outcome
         What it is at the site itself.
     steps
-        The nearest places where one clause more holds: first those where that is enough, then those where it may be,
-        then the others; each kind by distance.
+        The nearest places where one clause more holds, or (of a point) two at once, for this line or a higher one:
+        first those where that is enough, then those where it may be, then the others; each kind by distance.
     here
         What could decide it at the site itself, without moving: facts, layers, readings.
     not_measured
@@ -93,7 +102,7 @@ class Better(_Record):
 
     @property
     def nearest(self) -> Step | None:
-        """The nearest place where one clause more is enough."""
+        """The nearest place, of those that were tried, that is enough."""
         return next((step for step in self.steps if step.there == "yes"), None)
 
 
@@ -167,13 +176,25 @@ def _ways(steps: Sequence[Step]) -> str:
     enough = _enough(steps)
     perhaps = next((step for step in steps if step.there == "undetermined"), None)
     parts = [] if enough is None else [enough.words]
-    if perhaps is not None and (enough is None or _far(perhaps) < _far(enough)):
+    if perhaps is not None and (enough is None or perhaps.enough_ft < enough.enough_ft):
         parts.append(("perhaps " if enough is not None else "") + perhaps.words)
     return "; ".join(parts) or "no single line that could be measured is enough"
 
 
-def all_words(better: Sequence[Better], floor: int | None, *, lines: bool, placed: bool) -> str:
-    """Return the next better line in one sentence, and a higher one that is nearer."""
+def all_words(better: Sequence[Better], floor: int | None, *, lines: bool, placed: bool, at_once: int = 1) -> str:
+    """Return the next better line in one sentence, a higher one that is as near, and how far was searched.
+
+    Parameters
+    ----------
+    better
+        The lines, the lowest first.
+    floor
+        What is reached.
+    lines, placed
+        Whether the rulebook has lines, and the site a place.
+    at_once
+        How many clauses were looked for that begin to hold at one place: 1 or 2.
+    """
     if not lines:
         return "the rulebook has no lines of a base amount"
     if not better:
@@ -185,10 +206,14 @@ def all_words(better: Sequence[Better], floor: int | None, *, lines: bool, place
     words = [f"{line_name(first.label, first.dollars)}: {_ways(first.steps)}"]
     for line in better[1:]:
         step = _enough(line.steps)
-        if step is not None and (nearest is None or _far(step) < _far(nearest)):
+        if step is not None and (nearest is None or step.enough_ft <= nearest.enough_ft):
+            if len(words) > 1 and nearest is not None and step.enough_ft == nearest.enough_ft:
+                words.pop()
             nearest = step
             words.append(f"{line_name(line.label, line.dollars)}: {step.words}")
     lacking = any(line.not_measured for line in better)
+    if nearest is not None:
+        words.append(f"nearest through {_SEARCHED[at_once]}")
     return "; ".join(words) + (" (of the layers that are loaded)" if lacking else "")
 
 
@@ -205,7 +230,3 @@ def line_name(label: str, dollars: int | None) -> str:
 
 def _enough(steps: Sequence[Step]) -> Step | None:
     return next((step for step in steps if step.there == "yes"), None)
-
-
-def _far(step: Step) -> float:
-    return step.distance_ft.high or 0.0

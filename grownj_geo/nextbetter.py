@@ -2,19 +2,23 @@
 
 A place clause (a radius, an area, a municipality of a list) that a better line waits for is measured: how far is its
 line, at least, as computed, at most. Then the site is moved there and asked again, so that a clause that is not
-enough by itself is never shown as if it were. What waits for a fact, a reading or a layer is told beside it.
+enough by itself is never shown as if it were. Of a point the nearest places where two of them hold at once are tried
+too, and every line is asked at every place that was tried for any. What waits for a fact, a reading or a layer is told
+beside it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import isfinite
+from itertools import combinations
+from math import inf, isfinite
 from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
 
 from grownj_geo.betterwords import Better, NextBetter, Step, all_words, better_words, line_name, step_words
+from grownj_geo.bothat import Ground, meeting_of
 from grownj_geo.determination import Missing, OutcomeWord
 from grownj_geo.determine import need_words
 from grownj_geo.errors import OutsideNewJerseyError
@@ -25,7 +29,7 @@ from grownj_geo.logic import Outcome
 from grownj_geo.nearby import extent_ft, move_within, nearest_of, place_inside, way_out
 from grownj_geo.nodes import InsideNode, OverlapsNode, ShareOverNode, SiteFactNode, Where, Within, WithinNode
 from grownj_geo.observe import SiteTable
-from grownj_geo.units import geodesic_ft, miles_to_ft, to_lonlat, to_working, towards
+from grownj_geo.units import FT_PER_FTUS, geodesic_ft, miles_to_ft, to_lonlat, to_working, towards
 from grownj_geo.whatif import deciding_sets
 from grownj_geo.words import asked_words, feature_named, feet
 
@@ -33,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from grownj_geo.binding import Clause
+    from grownj_geo.bothat import Meeting
     from grownj_geo.determine import Engine
     from grownj_geo.layer import Layer
     from grownj_geo.site import FactValue, Site
@@ -43,6 +48,8 @@ BEYOND_FT = 0.5
 """How far beyond a line a site is moved to be asked again: rounding shall not decide."""
 
 _MOST_STEPS = {"yes": 3, "undetermined": 2}
+_MOST_MEETINGS = 16
+_FARTHEST_MEETING_FT = 79_200.0
 
 
 @dataclass(frozen=True)
@@ -97,6 +104,36 @@ class _Way:
     same: tuple[_Candidate, ...] = ()
 
 
+@dataclass(frozen=True)
+class _Region:
+    """Ground on which something better waits, with the clause that it is of; None for whole municipalities."""
+
+    ground: Ground
+    candidate: _Candidate | None
+    label: str
+
+    def feature_at(self, place: tuple[float, float]) -> int:
+        """Return the feature that a place is in, or nearest to."""
+        layer, point = self.ground.layer, shapely.Point(place)
+        features = [int(i) for i in self.ground.features]
+        if layer.lonlat is not None:
+            away = np.hypot(*(layer.bounds[features, :2] - np.array(place)).T)
+            return features[int(away.argmin())]
+        x, y = place
+        near = layer.meeting(self.ground.features, (x, y, x, y))
+        return min(map(int, near if len(near) else features), key=lambda i: shapely.distance(layer.geometry(i), point))
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """A place that was asked: the way to it, how far it surely is, and what is so there."""
+
+    way: _Way
+    move: _Move
+    feet: float
+    there: Evaluation
+
+
 @dataclass
 class Finder:
     """Finds the next better line of any number of sites.
@@ -110,6 +147,7 @@ class Finder:
     engine: Engine
     _municipal: dict[tuple[tuple[str, FactValue], ...], Evaluation] = field(default_factory=dict)
     _there: dict[tuple[float, ...], Evaluation | None] = field(default_factory=dict)
+    _tried: list[_Tried] = field(default_factory=list)
 
     def find(self, site: Site, *, areas: Sequence[str] = ()) -> NextBetter:
         """Return the better lines of one site.
@@ -130,6 +168,7 @@ class Finder:
         """
         run = self.engine.run(site)
         self._there.clear()
+        self._tried.clear()
         book = self.engine.rulebook
         lines = sorted((t for t in book.tiers if not t.project), key=lambda t: t.dollars)
         reached = [t.dollars for t in lines if run.category(t.category).first == 1]
@@ -139,6 +178,9 @@ class Finder:
             for tier in lines
             if floor is None or tier.dollars > floor
         )
+        if site.is_point:
+            self._try_meetings(run, site, better)
+        better = tuple(self._nearest_of_all(run, site, line, better) for line in better)
         others = tuple(
             self._better(run, site, name, book.category(name).label, None)
             for name in areas
@@ -148,7 +190,9 @@ class Finder:
             floor=floor,
             lines=better,
             areas=others,
-            words=all_words(better, floor, lines=bool(lines), placed=site.geometry is not None),
+            words=all_words(
+                better, floor, lines=bool(lines), placed=site.geometry is not None, at_once=2 if site.is_point else 1
+            ),
         )
 
     def _better(self, run: Evaluation, site: Site, category: str, label: str, dollars: int | None) -> Better:
@@ -172,7 +216,7 @@ class Finder:
         here = self._needs(run, category)
         outcome = Outcome.of(run.category(category).first).value
         kept = tuple(_few(steps))
-        return Better(
+        found = Better(
             category=category,
             label=label,
             dollars=dollars,
@@ -180,17 +224,13 @@ class Finder:
             steps=kept,
             here=here,
             not_measured=tuple(not_measured),
-            words=better_words(
-                line_name(label, dollars),
-                kept,
-                here,
-                self._titles(not_measured),
-                placed=site.geometry is not None,
-            ),
+            words="",
         )
+        return found.model_copy(update={"words": self._words(found, kept, placed=site.geometry is not None)})
 
-    def _titles(self, layers: dict[str, None]) -> list[str]:
-        return [self.engine.atlas.manifests[name].title for name in layers]
+    def _words(self, line: Better, steps: Sequence[Step], *, placed: bool) -> str:
+        lacking = [self.engine.atlas.manifests[name].title for name in line.not_measured]
+        return better_words(line_name(line.label, line.dollars), steps, line.here, lacking, placed=placed)
 
     def _needs(self, run: Evaluation, category: str) -> tuple[Missing, ...]:
         """Return what could decide a category where the site is, no set twice and none that holds a smaller one."""
@@ -306,11 +346,124 @@ class Finder:
         answers = self._municipal[facts].category(category).outcomes[0]
         return frozenset(code for code, answer in zip(codes, answers, strict=True) if answer == 1)
 
+    # -- two clauses at once --------------------------------------------------------------------------
+
+    def _try_meetings(self, run: Evaluation, site: Site, lines: Sequence[Better]) -> None:
+        """Ask at the nearest places where two of the clauses hold that a line waits for."""
+        assert site.geometry is not None  # noqa: S101 - the caller looked
+        known: dict[tuple[object, ...], tuple[_Region, shapely.Geometry | None]] = {}
+        bests = [_FARTHEST_MEETING_FT if line.nearest is None else line.nearest.enough_ft for line in lines]
+        reach = min(max(bests, default=0.0), _FARTHEST_MEETING_FT) / FT_PER_FTUS
+        for line, best in zip(lines, bests, strict=True):
+            here = []
+            for key, region in self._regions(run, site, line.category):
+                if key not in known:
+                    known[key] = region, region.ground.near(site.geometry, reach)
+                ground = known[key][1]
+                if ground is not None:
+                    away = float(shapely.distance(ground, site.geometry)) * FT_PER_FTUS
+                    here += [(away, region, ground)] if away < best else []
+            depth = site.uncertainty_ft + BEYOND_FT
+            found = []
+            for (far_a, a, ground_a), (far_b, b, ground_b) in combinations(here, 2):
+                if a.candidate is None and b.candidate is None:
+                    # Municipalities in both are among those of the line.
+                    continue
+                slack = max(_slack_ft(a), _slack_ft(b)) + depth
+                meeting = meeting_of(ground_a, ground_b, site.geometry, depth_ft=slack)
+                if meeting is not None and meeting.least_ft < best:
+                    first, second = (b, a) if a.candidate is None else (a, b)
+                    found.append((meeting, max(far_a, far_b) - slack, first, second))
+            found.sort(key=lambda one: one[0].least_ft)
+            for meeting, least, first, second in found[:_MOST_MEETINGS]:
+                tried = self._go(site, meeting, least, (first, second))
+                if tried is not None and tried.there.category(line.category).first == 1:
+                    break
+
+    def _regions(self, run: Evaluation, site: Site, category: str) -> Iterator[tuple[tuple[object, ...], _Region]]:
+        """Yield the grounds on which a clause holds that a category waits for, each once, by what it is known by."""
+        asked: set[tuple[str, int]] = {(category, 1)}
+        seen: set[tuple[object, ...]] = set()
+        for one in self._candidates(run.bound.clauses[category], run, "", 1, asked):
+            layer = run.leaves.layer(one.where.layer)
+            key: tuple[object, ...] = (key_of(one.where), one.radius_ft, one.leave)
+            if layer is None or key in seen:
+                continue
+            seen.add(key)
+            features = run.leaves.features(layer, one.where)
+            sure = features[~layer.doubtful(features, one.where.selection)]
+            if len(sure) or one.leave:
+                ground = Ground(layer, features if one.leave else sure, one.radius_ft, outside=one.leave)
+                yield key, _Region(ground, one, clause_label(one.clause, run))
+        towns = self.engine.atlas.layer("municipalities")
+        for name, sign in sorted(asked):
+            codes = self._municipalities(name, site) if towns is not None and sign == 1 else frozenset()
+            key = ("municipalities", codes)
+            if towns is not None and codes and key not in seen:
+                seen.add(key)
+                every = [int(i) for i in towns.select(as_of=run.bound.as_of) if towns.key(int(i)) in codes]
+                label = run.bound.rulebook.category(name).label
+                yield key, _Region(Ground(towns, np.array(every, dtype=np.int64)), None, label)
+
+    def _go(self, site: Site, meeting: Meeting, least: float, both: tuple[_Region, _Region]) -> _Tried | None:
+        """Ask the site at the place where two grounds meet; None outside New Jersey."""
+        first, second = both
+        start = _nearest_part(site, meeting.place)
+        lon, lat = _degrees(start)
+        to = _degrees(meeting.place)
+        far = float(geodesic_ft(lon, lat, *to))
+        move = _Move(*towards(lon, lat, *to, far), far)
+        feature = first.feature_at(meeting.place)
+        names = [
+            f"the radius of {feet(one.ground.radius_ft)} around {name}"
+            if one.ground.radius_ft
+            else f"the way out of {name}"
+            if one.ground.outside
+            else name
+            for one in both
+            for name in [feature_named(one.ground.layer, one.feature_at(meeting.place)) or one.label]
+        ]
+        clause = None if first.candidate is None else first.candidate.clause
+        way = _Way(
+            clause,
+            f"{first.label} and {second.label}",
+            "" if first.candidate is None else first.candidate.area,
+            first.ground.layer,
+            feature,
+            (min(max(least, 0.0), far), min(meeting.least_ft, far), far),
+            meeting.place,
+            f"where {' and '.join(names)} meet",
+            None,
+        )
+        again = self._asked_at(site, start, move)
+        if again is None:
+            return None
+        tried = _Tried(way, move, far, again)
+        self._tried.append(tried)
+        return tried
+
+    def _nearest_of_all(self, run: Evaluation, site: Site, line: Better, lines: Sequence[Better]) -> Better:
+        """Return a line with the nearest place of all that were tried: one that has it, or a higher line."""
+        enough = inf if line.nearest is None else line.nearest.enough_ft
+        higher = [other.category for other in lines if (other.dollars or 0) >= (line.dollars or 0)]
+        for tried in sorted(self._tried, key=lambda one: one.feet):
+            # What is shown is rounded: a way that is only that much nearer is the same way.
+            if tried.feet > enough - 2 * BEYOND_FT:
+                break
+            has = next((name for name in higher if tried.there.category(name).first == 1), None)
+            if has is not None:
+                gained = dict.fromkeys(_gained(run, tried.there, run.bound.clauses[has]))
+                area = " and ".join(gained) or tried.way.area
+                step = self._told(run, site, has, tried.way, tried.move, enough_ft=tried.feet, area=area, there="yes")
+                steps = tuple(_few([step, *line.steps]))
+                return line.model_copy(update={"steps": steps, "words": self._words(line, steps, placed=True)})
+        return line
+
     # -- going there ----------------------------------------------------------------------------------
 
     def _made(self, run: Evaluation, site: Site, category: str, way: _Way) -> Step | None:
         """Move the site beyond the line, ask again, and put it into words."""
-        low, value, high = way.bounds
+        high = way.bounds[2]
         start = _nearest_part(site, way.target)
         again: Evaluation | None = None
         answer = -1
@@ -318,6 +471,9 @@ class Finder:
         for move in _moves(site, way, start):
             again = self._asked_at(site, start, move)
             answer = -1 if again is None else again.category(category).first
+            if again is not None:
+                surely = way.bounds[2] if site.is_point and way.ground is None else max(way.bounds[2], move.feet)
+                self._tried.append(_Tried(way, move, surely, again))
             if answer == 1:
                 break
         if not site.is_point or way.ground is not None:
@@ -337,8 +493,28 @@ class Finder:
                 way = replace(way, clause=mine.clause, label=clause_label(mine.clause, run))
                 area = mine.area
             area = " and ".join(dict.fromkeys(_gained(run, again, run.bound.clauses[category]))) or area
+        suffix = " (outside New Jersey)" if again is None else ""
+        return self._told(
+            run, site, category, way, move, enough_ft=high, area=area, there=outcome, needs=needs, suffix=suffix
+        )
+
+    @staticmethod
+    def _told(
+        run: Evaluation,
+        site: Site,
+        category: str,
+        way: _Way,
+        move: _Move,
+        *,
+        enough_ft: float,
+        area: str,
+        there: OutcomeWord,
+        needs: tuple[Missing, ...] = (),
+        suffix: str = "",
+    ) -> Step:
+        low, value, _ = way.bounds
         source = run.bound.clauses[category] if way.clause is None else way.clause
-        words = step_words(way.to, area, (value, high), outcome, needs, whole=not site.is_point)
+        words = step_words(way.to, area, (value, enough_ft), there, needs, whole=not site.is_point)
         return Step(
             clause=source.path,
             label=way.label,
@@ -347,13 +523,13 @@ class Finder:
             layer=way.layer.id,
             feature=way.layer.key(way.feature),
             feature_name=feature_named(way.layer, way.feature) or None,
-            distance_ft=interval(low, value, high),
+            distance_ft=interval(low, value, enough_ft),
             bearing_deg=round(move.bearing_deg, 1) % 360.0,
             longitude=round(move.longitude, 7),
             latitude=round(move.latitude, 7),
-            there=outcome,
+            there=there,
             open_there=needs,
-            words=words + (" (outside New Jersey)" if again is None else ""),
+            words=words + suffix,
         )
 
     def _asked_at(self, site: Site, start: tuple[float, float], move: _Move) -> Evaluation | None:
@@ -477,3 +653,11 @@ def _few(steps: Sequence[Step]) -> list[Step]:
     """Return the nearest steps of each kind; of those that are not enough one, where there is no other."""
     kept = [s for word, most in _MOST_STEPS.items() for s in [step for step in steps if step.there == word][:most]]
     return kept or list(steps[:1])
+
+
+def _slack_ft(region: _Region) -> float:
+    """Return how far within its line a place surely is in an area; of a radius that is left out already."""
+    ground = region.ground
+    if ground.radius_ft or region.candidate is None:
+        return 0.0
+    return float(ground.layer.tolerances_ft[ground.features].max())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import cos, isfinite, pi, sin
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 import shapely
 from drawn import NEWARK, around, draw, drawn_book, drawn_category, site, stations
@@ -12,15 +13,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grownj_geo.atlas import Atlas, load_atlas
+from grownj_geo.bulk import evaluate_many
 from grownj_geo.determine import Engine
 from grownj_geo.errors import OutsideNewJerseyError
+from grownj_geo.evaluate import Evaluation
 from grownj_geo.nextbetter import BEYOND_FT, Finder, next_better
+from grownj_geo.observe import SiteTable
 from grownj_geo.rulebook import Rulebook
 from grownj_geo.site import Site
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_working
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from random import Random
 
     from grownj_geo.betterwords import Better, NextBetter
     from grownj_geo.layer import Layer
@@ -192,7 +197,7 @@ def test_beyond_a_sharp_corner_the_way_does_not_lead_out_again() -> None:
     assert reaches(engine, next_better(engine, where), 2)
 
 
-OUT = {"not": {"inside": {"layer": "planning_areas", "where": {"planning_area": ["PA1"]}}}}
+OUT: dict[str, Any] = {"not": {"inside": {"layer": "planning_areas", "where": {"planning_area": ["PA1"]}}}}
 
 
 @pytest.mark.slow
@@ -248,9 +253,10 @@ def test_lines_come_lowest_first_and_the_one_that_is_reached_is_none() -> None:
 
 def test_a_higher_line_that_is_nearer_is_said_too() -> None:
     engine = engine_of(book((2, WITHIN), (3, PA1)), stations([station(9000, 0)]), areas(around(NEWARK, 500.0)))
-    words = next_better(engine, at(-1000.0, 0.0)).words
-    assert "$2 (l2)" in words
-    assert "$3 (l3): 500 ft" in words
+    found = next_better(engine, at(-1000.0, 0.0))
+    assert "$2 (l2): 500 ft" in found.words  # a lower line is never farther than a higher one
+    assert "$3 (l3): 500 ft" in found.words
+    assert [line.nearest.distance_ft.value for line in found.lines if line.nearest] == pytest.approx([500] * 2, abs=1)
 
 
 def test_a_stated_fact_that_is_lacking_there_is_named() -> None:
@@ -282,9 +288,77 @@ def test_a_layer_that_is_not_loaded_is_not_measured_and_said() -> None:
     assert next_better(engine, at(4000.0, 0.0)).words.endswith("(of the layers that are loaded)")
 
 
+BOTH = {"all": [WITHIN, PA1]}
+
+
+def test_where_two_clauses_must_hold_the_nearest_place_with_both_is_gone_to() -> None:
+    shape = shapely.box(X, Y - 3000, X + 4000, Y + 3000)
+    engine = engine_of(book((2, BOTH)), stations([station(0, 4000.0, name="Penn")]), areas(shape))
+    found = next_better(engine, at(-2000.0, 0.0))
+    (line,) = found.lines
+    assert reaches(engine, found, 2)
+    assert line.nearest is not None
+    # On the side of the area, where the circle around the station crosses it.
+    corner = 2000.0, 4000.0 - 2640.0 / FT_PER_FTUS
+    assert line.nearest.distance_ft.value == pytest.approx(
+        FT_PER_FTUS * (corner[0] ** 2 + corner[1] ** 2) ** 0.5, abs=3
+    )
+    assert "to where the radius of 0.50 miles around Penn and " in line.words
+    assert found.words.endswith("nearest through one clause or two at once: a nearer place may need more")
+
+
+def test_of_a_polygon_two_clauses_at_once_are_not_looked_for_and_that_is_said() -> None:
+    engine = engine_of(book((2, WITHIN)), stations([station(4000, 0)]))
+    words = next_better(engine, site(around(NEWARK, 50.0))).words
+    assert words.endswith("nearest through one clause: a nearer place may need two")
+
+
+@pytest.mark.slow
+@given(places, boxes, st.tuples(far, far), st.sampled_from([0.0, 48.3]), st.randoms(use_true_random=False))
+@settings(max_examples=12, deadline=None)
+def test_no_place_of_a_disc_drawn_at_random_is_nearer_with_two_clauses_and_two_lines(
+    where: list[tuple[float, float]],
+    drawn: list[tuple[float, float, float, float]],
+    xy: tuple[float, float],
+    accuracy: float,
+    chance: Random,
+) -> None:
+    x, y = xy
+    shapes = [shapely.box(X + a, Y + b, X + a + w, Y + b + h) for a, b, w, h in drawn]
+    if len(shapes) > 1 and shapely.union_all(shapes).area < sum(shape.area for shape in shapes) - 1:
+        shapes = shapes[:1]  # planning areas do not overlap
+    layers = stations([station(*one) for one in where]), areas(*shapes, accuracy_ft=accuracy)
+    engine = engine_of(book((2, BOTH), (3, {"all": [WITHIN, OUT]})), *layers)
+    found = next_better(engine, at(x, y))
+    for line in found.lines:
+        least = 12_000.0 if line.nearest is None else (line.nearest.distance_ft.value or 0.0) * 0.999 - 2.0
+        if line.nearest is not None:
+            assert reaches(engine, found, line.dollars or 0)
+        if least <= 0:
+            continue
+        away = least / FT_PER_FTUS * np.array([chance.random() for _ in range(200)]) ** 0.5
+        angle = 2 * pi * np.array([chance.random() for _ in range(200)])
+        points = shapely.points(X + x + away * np.cos(angle), Y + y + away * np.sin(angle))
+        there = SiteTable(points, np.zeros(200), np.ones(200, dtype=bool), ("",) * 200)
+        asked = evaluate_many(engine, there)
+        run = Evaluation(engine.bound, asked.leaves[0], keep=False, margins=False)
+        for category in [f"line_{dollars}" for dollars in (2, 3) if dollars >= (line.dollars or 0)]:
+            has = run.category(category).outcomes[0][asked.group] == 1
+            assert not has.any(), (line.words, points[has][0], (x, y))
+
+
+def test_two_lists_of_clauses_at_one_place_under_the_shipped_law(engine: Engine) -> None:
+    found = next_better(engine, Site.from_lonlat(-74.016813, 40.263849))
+    away = [line.nearest.enough_ft for line in found.lines if line.nearest is not None]
+    assert len(away) == len(found.lines)
+    assert away == sorted(away)
+    (middle,) = [line for line in found.lines if line.dollars == 3000]
+    assert middle.nearest is not None
+    assert middle.nearest.enough_ft < 6461.0
+
+
 def test_one_clause_of_two_that_must_hold_is_not_shown_as_enough() -> None:
-    rule = {"all": [WITHIN, {"inside": {"layer": "planning_areas", "where": {"planning_area": ["PA1"]}}}]}
-    engine = engine_of(book((2, rule)), stations([station(9000, 0)]), areas(around(NEWARK, 500.0)))
+    engine = engine_of(book((2, BOTH)), stations([station(9000, 0)]), areas(around(NEWARK, 500.0)))
     (line,) = next_better(engine, at(-3000.0, 0.0)).lines
     assert line.nearest is None
     assert [step.there for step in line.steps] == ["no"]
