@@ -210,6 +210,7 @@ class _Lines:
             there, "it is open whether a building is in a reduced place"
         )
         kind = ("startup", "targeted", "other")[int(self.sheet.kind[0])]
+        perhaps = self.sheet.fact("technology_startup")[0] == 0
         for word, required, jobs in (
             ("new", minimums.new_required, minimums.new_there),
             ("retained", minimums.retained_required, minimums.retained_there),
@@ -217,7 +218,9 @@ class _Lines:
             reduction = ("jobs_reduction_parts",) if there >= 0 else ()
             yield self.amount(
                 f"{word}_required", "minimums", f"Minimum of {word} full-time jobs", required,
-                rule="N.J.A.C. 19:31-18.3(a)2", unit="jobs", figures=(f"jobs_{kind}_{word}", *reduction),
+                rule="N.J.A.C. 19:31-18.3(a)2", unit="jobs",
+                figures=(*((f"jobs_startup_{word}",) if perhaps else ()), f"jobs_{kind}_{word}", *reduction),
+                words="whether it is a technology startup is open" if perhaps else "",
             )  # fmt: skip
             if there >= 0:
                 yield self.amount(

@@ -212,7 +212,9 @@ def _least_jobs(sheet: Sheet, kind: str, figures: Figures, readings: Mapping[str
         if readings is not None:
             band = _reduced(base, figures.count("jobs_reduction_parts"), figures, readings)
         low[sheet.kind == number], high[sheet.kind == number] = band
-    return Range(low, high)
+        if business == "startup":
+            startup = Range.same(sheet.n, *band)
+    return Range.choose(sheet.fact("technology_startup"), startup, Range(low, high))
 
 
 def _required(sheet: Sheet, reduced: Kleene, figures: Figures, readings: Mapping[str, str]) -> tuple[Range, Range]:

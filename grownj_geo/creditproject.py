@@ -36,6 +36,7 @@ __all__ = [
     "JobGroup",
     "Project",
     "ProjectError",
+    "kind_contradiction",
     "project_of",
     "read_project",
     "read_raw",
@@ -127,13 +128,35 @@ Whole = Annotated[int, BeforeValidator(_plain), Field(ge=0, le=10_000_000)]
 Day = Annotated[date, AfterValidator(_in_program)]
 
 
+def kind_contradiction(kind: str | None, *, startup: bool | None, warehouse: bool | None) -> str | None:
+    """Return in words what contradicts a stated kind of business.
+
+    Examples
+    --------
+    >>> kind_contradiction("other", startup=True, warehouse=None)
+    'kind is other and technology_startup is yes; expected one kind of business. Correct one of them.'
+    """
+    # A manufacturer that is a startup too has the same minimum.
+    apart = {"other", "targeted_industry"} if startup else {"technology_startup"}
+    for name, value, clash in (
+        ("technology_startup", startup, kind in apart),
+        ("primarily_warehouse", warehouse, bool(warehouse) and kind == "targeted_industry"),
+    ):
+        if value is not None and clash:
+            said = "yes" if value else "no"
+            return f"kind is {kind} and {name} is {said}; expected one kind of business. Correct one of them."
+    return None
+
+
 class Business(_Strict):
     """What the business is.
 
     Attributes
     ----------
     kind
-        Which minimum of jobs it has; derived from the industry where it is left out.
+        Which minimum of jobs it has; derived from the industry and the next two where it is left out.
+    technology_startup
+        Whether it is a technology startup; where neither this nor the kind is stated, both minimums may hold.
     primarily_warehouse
         Whether it is primarily a warehouse, distribution or fulfillment center business, which is no targeted industry.
     gaming_revenue_percent
@@ -153,6 +176,13 @@ class Business(_Strict):
     gaming_revenue_percent: Percent | None = None
     retail_sqft: Number | None = None
     grocery_percent: Percent | None = None
+
+    @model_validator(mode="after")
+    def _of_one_kind(self) -> Business:
+        words = kind_contradiction(self.kind, startup=self.technology_startup, warehouse=self.primarily_warehouse)
+        if words:
+            raise ValueError(words)
+        return self
 
 
 class Building(_Strict):

@@ -11,10 +11,10 @@ import numpy as np
 from grownj_geo.areas import area_names
 from grownj_geo.creditcount import CAPITAL_RULES, JOB_RULES
 from grownj_geo.creditparams import Figures, load_credit_book
-from grownj_geo.creditproject import Business, Industry, Kind, Premises
+from grownj_geo.creditproject import Business, Industry, Kind, Premises, kind_contradiction
 from grownj_geo.creditrange import INFINITY, Range
 from grownj_geo.credits import DEFAULT_DAY
-from grownj_geo.creditsheet import KINDS, LIMITS, STATED_FACTS, UNSAID, Sheet, business_kind
+from grownj_geo.creditsheet import KINDS, LIMITS, STATED_FACTS, UNSAID, Sheet, business_kind, is_startup
 from grownj_geo.rows_block import cell_text, is_blank
 
 if TYPE_CHECKING:
@@ -42,7 +42,8 @@ _WORDS: dict[str, tuple[str, ...]] = {
     "bonus_rest": ("undetermined", "no"),
 }
 _DAYS = ("application_date", "approval_date")
-_TESTS = (*STATED_FACTS, "technology_startup", "vacant_industrial_unleased")
+_TESTS = (*STATED_FACTS, "vacant_industrial_unleased")
+_ANSWERS = {1: True, -1: False, 0: None}
 _SIMILAR = ("industrial", "warehousing", "logistics", "research_and_development")
 _YES_NO = {"yes": 1, "true": 1, "1": 1, "no": -1, "false": -1, "0": -1, "undetermined": 0, "unknown": 0, "": 0}
 _MOST = Decimal(10) ** 15
@@ -85,7 +86,18 @@ class CreditRows:
         for row, sqft in enumerate(self._numbers["gross_leasable_sqft"]):
             if sqft is not None and not sqft:
                 self._told(row, "gross_leasable_sqft is 0; expected more")
+        self._check_kinds()
         self.good = np.array([row not in self.problems for row in range(self.n)], dtype=bool)
+
+    def _check_kinds(self) -> None:
+        """Tell the rows whose kind of business is contradicted."""
+        startup, warehouse = self._tests["technology_startup"], self._tests["primarily_warehouse"]
+        for row, kind in enumerate(self._words["kind"]):
+            if kind is not None:
+                said = {"startup": _ANSWERS[int(startup[row])], "warehouse": _ANSWERS[int(warehouse[row])]}
+                clash = kind_contradiction(kind, **said)
+                if clash is not None:
+                    self._told(row, clash.rstrip("."))
 
     def _told(self, row: int, words: str) -> None:
         self.problems.setdefault(row, []).append(words)
@@ -175,8 +187,7 @@ class CreditRows:
             "grocery_share": _reached(number["grocery_percent"], figures.number("grocery_percent")),
             "substantial_remediation": np.zeros(n, dtype=np.int8),
         }
-        kinds, listed = self._kinds(word, test, figures)
-        facts["listed_industry"] = listed
+        kinds, facts["listed_industry"], facts["technology_startup"] = self._kinds(word, test, figures)
         closed = np.array([value == "no" for value in word["bonus_rest"]])
         unsaid = np.where(closed, np.int8(-1), np.int8(UNSAID))
         bounded = "base_floor" in self._raw.columns or "base_ceiling" in self._raw.columns
@@ -225,11 +236,13 @@ class CreditRows:
     @staticmethod
     def _kinds(
         word: Mapping[str, list[Any]], test: Mapping[str, NDArray[np.int8]], figures: Figures
-    ) -> tuple[NDArray[np.int64], NDArray[np.int8]]:
-        """Return the kind of each business, and whether its industry is listed; what is alike is looked up once."""
-        known: dict[tuple[Any, ...], tuple[int, int]] = {}
+    ) -> tuple[NDArray[np.int64], NDArray[np.int8], NDArray[np.int8]]:
+        """Return the kind of each business, whether its industry is listed, and whether it has a startup's minimum.
+
+        What is alike is looked up once.
+        """
+        known: dict[tuple[Any, ...], tuple[int, int, int]] = {}
         targeted = figures.names("targeted_industries")
-        answers = {1: True, -1: False, 0: None}
         found = []
         keys = zip(word["industry"], word["kind"], test["technology_startup"], test["primarily_warehouse"], strict=True)
         for industry, kind, startup, warehouse in keys:
@@ -238,14 +251,15 @@ class CreditRows:
                 business = Business(
                     industry=industry,
                     kind=kind,
-                    technology_startup=answers[key[2]],
-                    primarily_warehouse=answers[key[3]],
+                    technology_startup=_ANSWERS[key[2]],
+                    primarily_warehouse=_ANSWERS[key[3]],
                 )
                 listed = industry in targeted or kind == "targeted_industry"
-                known[key] = KINDS.index(business_kind(business, figures)[0]), 1 if listed else -1
+                number = KINDS.index(business_kind(business, figures)[0])
+                known[key] = number, 1 if listed else -1, {True: 1, False: -1, None: 0}[is_startup(business)]
             found.append(known[key])
-        pairs = np.array(found).reshape(-1, 2)
-        return pairs[:, 0], pairs[:, 1].astype(np.int8)
+        table = np.array(found).reshape(-1, 3)
+        return table[:, 0], table[:, 1].astype(np.int8), table[:, 2].astype(np.int8)
 
 
 _BAD = object()

@@ -45,6 +45,7 @@ _WORDS = {
     "auto_headquarters": "it houses the United States headquarters of an automobile manufacturer",
     "drug_device_or_clinical_lab": "it is a drug, device or clinical laboratory business",
     "primarily_warehouse": "it is primarily a warehouse, distribution or fulfillment business",
+    "technology_startup": "it is a technology startup",
     "green_standard": "the environmental and sustainability standards are met",
     "jobs_at_risk": "the retained jobs are at risk of leaving the State",
 }

@@ -23,7 +23,17 @@ if TYPE_CHECKING:
     from grownj_geo.creditproject import Building, Business, JobGroup, Project
     from grownj_geo.creditrange import Amounts, Kleene
 
-__all__ = ["KINDS", "LIMITS", "STATED_FACTS", "UNSAID", "Sheet", "business_kind", "sheet_of", "with_outcomes"]
+__all__ = [
+    "KINDS",
+    "LIMITS",
+    "STATED_FACTS",
+    "UNSAID",
+    "Sheet",
+    "business_kind",
+    "is_startup",
+    "sheet_of",
+    "with_outcomes",
+]
 
 KINDS = ("startup", "targeted", "other")
 """Kinds of business as the minimum of jobs knows them; startups and manufacturers are one."""
@@ -39,6 +49,7 @@ STATED_FACTS = (
     "auto_headquarters",
     "drug_device_or_clinical_lab",
     "primarily_warehouse",
+    "technology_startup",
     "green_standard",
     "jobs_at_risk",
 )
@@ -226,8 +237,18 @@ def sheet_of(project: Project, areas: Areas | None, figures: Figures) -> Sheet:
     )
 
 
+def is_startup(business: Business) -> bool | None:
+    """Return whether a business has the minimum of technology startups and manufacturers, None where it is open."""
+    if business.kind is not None:
+        return business.kind in {"technology_startup", "manufacturing"}
+    return True if business.industry == "manufacturing" else business.technology_startup
+
+
 def business_kind(business: Business, figures: Figures) -> tuple[str, list[str]]:
-    """Return the kind of business as the minimum of jobs knows it, and what is assumed for it."""
+    """Return the kind of business as the minimum of jobs knows it, and what is assumed for it.
+
+    Where it is open whether it is a technology startup, see `is_startup`, this is the kind if it is none.
+    """
     if business.kind is not None:
         stated = {"technology_startup": "startup", "manufacturing": "startup", "targeted_industry": "targeted"}
         return stated.get(business.kind, "other"), []
@@ -367,6 +388,7 @@ def _computed_facts(business: Business, figures: Figures) -> dict[str, Kleene]:
         "retail_size": _kleene([None if size is None else size >= figures.number("retail_sqft")]),
         "grocery_share": _kleene([None if share is None else share >= figures.number("grocery_percent")]),
         "listed_industry": _kleene([listed or startup]),
+        "technology_startup": _kleene([is_startup(business)]),
     }
 
 

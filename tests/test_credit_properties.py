@@ -74,6 +74,7 @@ def projects(draw: st.DrawFn, *, known: bool = False) -> dict[str, Any]:
             "auto_headquarters": draw(st.booleans()),
             "drug_device_or_clinical_lab": draw(st.booleans()),
             "primarily_warehouse": False,
+            "technology_startup": draw(st.sampled_from([True, False] if known else [True, False, None])),
         },
         "buildings": buildings,
         "jobs": jobs,
@@ -93,18 +94,22 @@ def unknowns(raw: dict[str, Any]) -> list[tuple[str, int, str]]:
         for name, word in each["areas"].items()
         if word == "undetermined"
     ]
+    if raw["business"].get("technology_startup", False) is None:
+        found.append(("business", 0, "technology_startup"))
     return found + [("fact", 0, name) for name in PROJECT_FACTS if name not in raw["facts"]]
 
 
 def completed(raw: dict[str, Any], choice: dict[tuple[str, int, str], bool]) -> dict[str, Any]:
     buildings = [{**each, "areas": dict(each["areas"])} for each in raw["buildings"]]
-    facts = dict(raw["facts"])
+    facts, business = dict(raw["facts"]), dict(raw["business"])
     for (kind, row, name), value in choice.items():
         if kind == "area":
             buildings[row]["areas"][name] = "yes" if value else "no"
+        elif kind == "business":
+            business[name] = value
         else:
             facts[name] = value
-    return {**raw, "buildings": buildings, "facts": facts}
+    return {**raw, "business": business, "buildings": buildings, "facts": facts}
 
 
 def within(inner: AmountRange, outer: AmountRange) -> bool:

@@ -96,7 +96,12 @@ def plain_award(given_: dict[str, Any]) -> Decimal:
 
 def described(given_: dict[str, Any]) -> dict[str, Any]:
     return {
-        "business": {"industry": given_["industry"], "auto_headquarters": False, "primarily_warehouse": False},
+        "business": {
+            "industry": given_["industry"],
+            "auto_headquarters": False,
+            "primarily_warehouse": False,
+            "technology_startup": False,
+        },
         "buildings": [
             {
                 "gross_leasable_sqft": given_["sqft"],

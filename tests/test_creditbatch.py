@@ -126,6 +126,16 @@ def test_each_problem_of_a_row_is_told(tmp_path: Path, line: str, words: str) ->
     assert words in answers(target)[0]["credit_problem"]
 
 
+def test_a_row_that_contradicts_its_kind_of_business_is_told(tmp_path: Path) -> None:
+    source, target = tmp_path / "rows.csv", tmp_path / "out.csv"
+    rows = [f"{GOOD},other,yes", f"{GOOD},other,no"]
+    source.write_text("\n".join([f"{HEADER},kind,technology_startup", *rows]) + "\n")
+    run_credit_batch(source, target)
+    first, second = answers(target)
+    assert "kind is other and technology_startup is yes" in first["credit_problem"]
+    assert second["credit_problem"] == ""
+
+
 def test_what_is_undetermined_and_weak_is_named(tmp_path: Path) -> None:
     target = tmp_path / "out.csv"
     run_credit_batch(written(tmp_path, GOOD), target)

@@ -198,3 +198,17 @@ def test_json_and_yaml_give_the_same_project(tmp_path: Path) -> None:
     (tmp_path / "p.json").write_text(json.dumps(raw))
     (tmp_path / "p.yaml").write_text(yaml.safe_dump(raw))
     assert read_project(tmp_path / "p.json") == read_project(tmp_path / "p.yaml")
+
+
+@pytest.mark.parametrize(
+    ("business", "words"),
+    [
+        ({"kind": "other", "technology_startup": True}, "kind is other and technology_startup is yes"),
+        ({"kind": "technology_startup", "technology_startup": False}, "technology_startup is no"),
+        ({"kind": "targeted_industry", "primarily_warehouse": True}, "primarily_warehouse is yes"),
+    ],
+)
+def test_a_kind_that_contradicts_what_else_is_said_is_refused(business: dict[str, Any], words: str) -> None:
+    with pytest.raises(ProjectError, match=words) as caught:
+        project_of({"business": {"industry": "other", **business}, "buildings": [], "jobs": []})
+    assert "expected one kind of business" in str(caught.value)
