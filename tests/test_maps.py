@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import shapely
@@ -121,3 +121,19 @@ def test_a_page_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["map.html"]
     with pytest.raises(LayerFault, match="cannot be written"):
         write_map(tmp_path / "no-folder" / "map.html", "<p>")
+
+
+def test_a_page_tells_how_its_sites_were_asked_about(engine: Engine, areas: MapAreas) -> None:
+    x, y = (float(v) for v in to_working(-74.320347, 40.567092))
+    point = Site.from_lonlat(-74.320347, 40.567092, uncertainty_ft=25)
+    lot = Site(typed="lot", located_by="drawn", geometry=shapely.box(x, y, x + 90, y + 90))
+    strict = Engine(engine.atlas, engine.rulebook, {"A11": "strict"})
+    found = sites_of_places(None, strict, [Site(**{**vars(point), "facts": {"structure_exists": True}}), lot])
+    data: Any = data_of(map_html(strict, areas, found))
+    options = "--as-of 2017-04-17 --reading A11=strict"
+    assert data["words"]["options"] == options
+    one, other = ([data["strings"][place] if place >= 0 else "" for place in p[7:9]] for p in data["sites"]["panels"])
+    given = "40.56709200,-74.32034700 --uncertainty-ft 25 --fact structure_exists=yes"
+    assert one == [f"grownj check {given} {options}", ""]
+    assert other[0] == f"grownj check POLYGON.geojson {options}"
+    assert "a point gets another answer" in other[1]
