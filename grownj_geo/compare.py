@@ -15,6 +15,7 @@ from grownj_geo.rerun import answers_of, changed_items
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from grownj_geo.betterwords import Step
     from grownj_geo.candidates import Candidate
     from grownj_geo.determination import Determination, Finding
     from grownj_geo.determine import Engine
@@ -47,6 +48,9 @@ class Compared(_Record):
         Bounds of the base amount by place.
     next_better
         How far the next better line is, in a sentence.
+    next_better_ft
+        How far the nearest place of those that the sentence names is, in feet: of a point as computed where that is
+        known, of a polygon how far all of it is moved.
     cells
         By category.
     differs
@@ -127,8 +131,8 @@ class Comparer:
         found = self.engine.determine(candidate.site)
         better = self._finder.find(candidate.site)
         steps = [line.nearest for line in better.lines if line.nearest is not None]
-        away = [s.distance_ft.value if s.distance_ft.value is not None else s.distance_ft.high for s in steps]
-        known = [a for a in away if a is not None]
+        # As the words rank them: a polygon by how far all of it is moved.
+        nearest = min(steps, key=lambda step: step.enough_ft, default=None)
         kept = candidate.kept
         differs = None
         if kept is not None:
@@ -144,7 +148,7 @@ class Comparer:
             ceiling=found.tier.ceiling if found.tier else None,
             tier_words=found.tier.words if found.tier else None,
             next_better=better.words,
-            next_better_ft=min(known) if known else None,
+            next_better_ft=None if nearest is None else _away_ft(nearest, whole=not candidate.site.is_point),
             cells={f.id: _cell(f) for f in found.findings},
             not_checked=found.not_checked,
             differs=differs,
@@ -189,6 +193,11 @@ class Comparer:
             cautions=tuple(cautions),
             incomplete=tuple(dict.fromkeys(x.problem for d in found for x in d.layers if x.problem)),
         )
+
+
+def _away_ft(step: Step, *, whole: bool) -> float:
+    value = step.distance_ft.value
+    return step.enough_ft if whole or value is None else value
 
 
 def _cell(finding: Finding) -> Cell:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
+from shapely.affinity import translate
 
 from grownj_geo.observe import SiteTable, distances_to_each, measure_distance
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_lonlat
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     XY = tuple[float, float]
 
-__all__ = ["Nearby", "extent_ft", "move_within", "nearest_of", "place_inside", "way_out"]
+__all__ = ["Nearby", "move_into", "move_within", "nearest_of", "place_inside", "way_out"]
 
 # More than the planar distance in EPSG:3424 is off inside New Jersey, twice.
 _PLANAR_ERROR = 4e-4
@@ -220,16 +221,60 @@ def move_within(place: shapely.Geometry, start: XY, target: XY, radius_ft: float
     return None
 
 
-def extent_ft(place: shapely.Geometry, start: XY, target: XY) -> float:
-    """Return how far a polygon reaches along a direction, in international feet.
+def move_into(
+    place: shapely.Geometry, start: XY, target: XY, ground: shapely.Geometry, depth_ft: float
+) -> float | None:
+    """Return how far a polygon is moved along a line until all of it is some feet within an area.
+
+    Whether it is in is not decided here: whoever moves it measures again.
+
+    Parameters
+    ----------
+    place
+        The polygon in EPSG:3424.
+    start, target
+        Where the line begins and ends.
+    ground
+        The area, a polygon in EPSG:3424.
+    depth_ft
+        How far within the area's line, in international feet.
+
+    Returns
+    -------
+    float or None
+        International feet; None where it does not fit in along the line, near its end.
 
     Examples
     --------
-    >>> round(extent_ft(shapely.box(0, 0, 100, 30), (0.0, 0.0), (9.0, 0.0)))
-    100
+    >>> square, slope = shapely.box(-50, -50, 50, 50), shapely.Polygon([(0, -900), (1800, 900), (1800, -900)])
+    >>> moved = move_into(square, (50.0, 0.0), (951.0, 0.0), slope, 1.0)
+    >>> round(moved)
+    1001
+    >>> move_into(square, (50.0, 0.0), (951.0, 0.0), shapely.box(900, -40, 2000, 40), 1.0) is None
+    True
     """
-    along = shapely.get_coordinates(shapely.convex_hull(place)) @ _direction(start, target)
-    return float(along.max() - along.min()) * FT_PER_FTUS
+    hull = shapely.convex_hull(place)
+    x0, y0, x1, y1 = shapely.bounds(hull)
+    reach = 4 * float(np.hypot(x1 - x0, y1 - y0)) + 8 * depth_ft + 100.0
+    frame = target[0] - reach, target[1] - reach, target[0] + reach, target[1] + reach
+    inside = shapely.buffer(shapely.clip_by_rect(ground, *frame), -depth_ft / FT_PER_FTUS, join_style="mitre")
+    if inside.is_empty:
+        return None
+    shapely.prepare(inside)
+    along = _direction(start, target)
+    corners = shapely.get_coordinates(hull)
+    moved, ahead = 0.0, float(np.hypot(*(np.array(target) - np.array(start))))
+    for _ in range(_MOST_MOVES):
+        at = corners + moved * along
+        # No corner comes in sooner than by its distance: a place where all fits is never passed over by more than that.
+        excess = float(shapely.distance(shapely.points(at), inside).max())
+        if excess == 0 and shapely.covers(inside, translate(place, *(moved * along))):
+            return moved * FT_PER_FTUS
+        # The corners may be in while a part of the area between them is not: then a foot on.
+        moved += excess + _NUDGE if excess else 1.0
+        if moved > ahead + reach:
+            return None
+    return None
 
 
 def _direction(start: XY, target: XY) -> NDArray[np.float64]:

@@ -26,7 +26,7 @@ from grownj_geo.evaluate import Evaluation
 from grownj_geo.evidence import clause_label, deciding_leaves, interval
 from grownj_geo.leaves import Leaves, key_of
 from grownj_geo.logic import Outcome
-from grownj_geo.nearby import extent_ft, move_within, nearest_of, place_inside, way_out
+from grownj_geo.nearby import move_into, move_within, nearest_of, place_inside, way_out
 from grownj_geo.nodes import InsideNode, OverlapsNode, ShareOverNode, SiteFactNode, Where, Within, WithinNode
 from grownj_geo.observe import SiteTable
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, miles_to_ft, to_lonlat, to_working, towards
@@ -468,7 +468,9 @@ class Finder:
         again: Evaluation | None = None
         answer = -1
         move = _Move(0.0, 0.0, 0.0, 0.0)
+        moves = 0
         for move in _moves(site, way, start):
+            moves += 1
             again = self._asked_at(site, start, move)
             answer = -1 if again is None else again.category(category).first
             if again is not None:
@@ -494,6 +496,8 @@ class Finder:
                 area = mine.area
             area = " and ".join(dict.fromkeys(_gained(run, again, run.bound.clauses[category]))) or area
         suffix = " (outside New Jersey)" if again is None else ""
+        if moves == 1 and answer != 1 and not site.is_point:
+            suffix = "; moved straight there, the whole parcel does not fit in"
         return self._told(
             run, site, category, way, move, enough_ft=high, area=area, there=outcome, needs=needs, suffix=suffix
         )
@@ -576,7 +580,7 @@ def _moves(site: Site, way: _Way, start: tuple[float, float]) -> Iterator[_Move]
         # Beyond a corner the straight way may lead out again.
         end = place_inside(way.ground, way.target, shapely.Point(start), slack + BEYOND_FT)
         far = float(geodesic_ft(lon, lat, *_degrees(end)))
-        whole = None if site.is_point else far + extent_ft(site.geometry, start, end)
+        whole = None if site.is_point else move_into(site.geometry, start, end, way.ground, slack + BEYOND_FT)
     for feet_ in (far, None if whole is None else whole + BEYOND_FT):
         if feet_ is not None:
             yield _Move(*towards(lon, lat, *_degrees(end), feet_), feet_)

@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.bulk import evaluate_many
+from grownj_geo.candidates import Candidate
+from grownj_geo.compare import Comparer
 from grownj_geo.determine import Engine
 from grownj_geo.errors import OutsideNewJerseyError
 from grownj_geo.evaluate import Evaluation
@@ -424,6 +426,28 @@ def test_a_polygon_is_moved_until_all_of_it_is_in_an_area() -> None:
     assert line.nearest is not None
     assert line.nearest.distance_ft.value == pytest.approx(1000.0, rel=3e-4)
     assert line.nearest.distance_ft.high == pytest.approx(1000 + 20 + 200, abs=3)
+
+
+@pytest.mark.parametrize("angle", [0.0, 20.0, 45.0, 70.0])
+def test_across_an_oblique_border_a_polygon_is_moved_until_no_corner_sticks_out(angle: float) -> None:
+    half = shapely.affinity.rotate(shapely.box(X + 1500, Y - 9000, X + 9000, Y + 9000), angle, origin=(X, Y))
+    shape = shapely.box(X - 200, Y - 120, X + 200, Y + 120)
+    engine = engine_of(book((2, PA1)), areas(half, accuracy_ft=10.0))
+    found = next_better(engine, site(shape))
+    (line,) = found.lines
+    assert line.nearest is not None, line.words
+    x, y = (float(v) for v in to_working(line.nearest.longitude, line.nearest.latitude))
+    start = shapely.get_coordinates(shapely.shortest_line(shape, half))[0]
+    assert floor_of(engine, site(shapely.affinity.translate(shape, x - start[0], y - start[1]))) == 2
+    assert Comparer(engine).site(Candidate("a", "", site(shape)))[0].next_better_ft == line.nearest.distance_ft.high
+
+
+def test_a_polygon_that_does_not_fit_across_the_line_says_so() -> None:
+    strip = shapely.box(X + 1000, Y - 40, X + 4000, Y + 40)
+    engine = engine_of(book((2, PA1)), areas(strip))
+    (line,) = next_better(engine, site(around(NEWARK, 100.0))).lines
+    assert line.nearest is None
+    assert ["the whole parcel does not fit in" in step.words for step in line.steps] == [True]
 
 
 def test_a_polygon_larger_than_the_radius_is_not_enough_anywhere() -> None:
