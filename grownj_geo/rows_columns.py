@@ -29,11 +29,12 @@ __all__ = [
 
 # Pairs of longitude and latitude come first among the usual pairs of coordinates.
 _DEGREES = COORDINATE_FIELDS[:7]
+_MUNICIPAL_NAMES = ("municipality", "mun_name", "muni_name", "municipality_name", "muni", "mun_label", "mun")
 _USUAL: dict[str, tuple[str, ...]] = {
     "pin": ("pams_pin", "pamspin", "pams", "gis_pin", "pin", "parcel_number", "parcel_id"),
     "municipality": (
         *("mun_code", "muncode", "mun_cd", "municode", "muni_code", "municipality_code", "municipal_code", "pcl_mun"),
-        *("municipality", "mun_name", "muni_name", "municipality_name", "muni", "mun_label", "mun"),
+        *_MUNICIPAL_NAMES,
     ),
     "county": ("county", "county_name", "co_name"),
     "block": ("block", "pclblock", "blk", "block_no", "block_number"),
@@ -271,6 +272,12 @@ def find_roles(
         found = next((by_plain[n] for n in names if n in by_plain and by_plain[n] not in columns.values()), None)
         if found is not None and _speaks(role, sample.get(found, ()), pair=pair is not None):
             columns[role] = found
+    if "municipality" in columns:
+        # A table with a code often has the name too: it fills in, and has to agree.
+        others = (by_plain[n] for n in _MUNICIPAL_NAMES if n in by_plain and by_plain[n] not in columns.values())
+        found = next(others, None)
+        if found is not None:
+            columns["municipal_name"] = found
     return Roles(pair, degrees, columns, _facts(header, name), frozenset(given))
 
 

@@ -26,6 +26,7 @@ _DIGITS = re.compile(r"([0-9]+)(?:\.0+)?")
 _NUMBER_LIKE = re.compile(r"[0-9]+\.[0-9]*[1-9]")
 _SEVERAL = re.compile(r"\s*(?:[,;&\n]|\band\b)\s*", re.IGNORECASE)
 _CODE_DIGITS = 4
+_ROLES = ("pin", "municipality", "municipal_name", "county", "block", "lot", "qualifier")
 _MOST_KNOWN = 200_000
 
 
@@ -83,7 +84,7 @@ class Parcels:
     def read(self, raw: RawBlock, rows: Sequence[int]) -> Iterator[tuple[int, SaidOfParcel]]:
         """Yield what each row says, for the rows that say anything."""
         roles = self.roles
-        names = {r: c for r in ("pin", "municipality", "county", "block", "lot", "qualifier") if (c := roles[r])}
+        names = {r: c for r in _ROLES if (c := roles[r])}
         if not names.keys() & {"pin", "municipality"}:
             return
         columns: dict[str, Sequence[Any]] = {role: raw.columns[column] for role, column in names.items()}
@@ -95,9 +96,10 @@ class Parcels:
                 if type(pin) is str and pin[:_CODE_DIGITS] in known and _PLAIN_PIN.fullmatch(pin):
                     yield row, SaidOfParcel(pin[:_CODE_DIGITS], "pin", (pin,), "parcel number (PAMS_PIN)")
                     continue
-            said = self._row({role: values[row] for role, values in columns.items()})
+            cells = {role: values[row] for role, values in columns.items()}
+            said = self._row(cells)
             if said is not None:
-                yield row, said
+                yield row, self._in_county(said, cells)
 
     def _row(self, cells: dict[str, Any]) -> SaidOfParcel | None:
         stated = self._stated(cells)
@@ -129,6 +131,20 @@ class Parcels:
             )
         return _also(found, *stated.notes, other=stated)
 
+    def _in_county(self, said: SaidOfParcel, cells: dict[str, Any]) -> SaidOfParcel:
+        """Refuse a municipality that is not in the county that the row names."""
+        county = _county(cells)
+        if not said.code or county not in self._counties:
+            return said
+        name, own = self.directory.names[said.code]
+        if own.casefold() == county:
+            return said
+        problem = (
+            f"{name} ({said.code}) is in {own} County, and {self.roles['county']} says "
+            f"{cell_text(cells['county']).strip()}; expected one place"
+        )
+        return SaidOfParcel(problem=problem, named=True)
+
     def _pin(self, text: str, column: str, *, named: bool) -> SaidOfParcel:
         notes: tuple[str, ...] = ()
         short = _SHORT_PIN.fullmatch(text)
@@ -156,7 +172,7 @@ class Parcels:
         # An empty cell that a formula looks up shows as 0.
         bare = says_nothing(qualifier) or cell_text(qualifier).strip() == "0"
         parts = (block, lot) if bare else (block, lot, qualifier)
-        by_sheet = stated.restored and isinstance(cells["municipality"], str)
+        by_sheet = stated.restored and isinstance(cells.get("municipality"), str)
         unsure = [
             f"{name} is {_as_it_stands(part)}. The parcel was not identified; write it as text."
             for name, part in zip(names, parts, strict=False)
@@ -174,7 +190,18 @@ class Parcels:
         return self._pin(" ".join(pins), f"{names[0]} and {names[1]}", named=False)
 
     def _stated(self, cells: dict[str, Any]) -> SaidOfParcel | None:
-        cell = cells.get("municipality")
+        said = [
+            found for role in ("municipality", "municipal_name") if (found := self._of_cell(cells, role)) is not None
+        ]
+        known = [found for found in said if found.problem is None]
+        if len({found.code for found in known}) > 1:
+            names = " and ".join(f"{self.directory.names[found.code][0]} ({found.code})" for found in known)
+            columns = f"{self.roles['municipality']} and {self.roles['municipal_name']}"
+            return SaidOfParcel(problem=f"{columns} say {names}; expected one municipality", named=True)
+        return next(iter([*known, *said]), None)
+
+    def _of_cell(self, cells: dict[str, Any], role: str) -> SaidOfParcel | None:
+        cell = cells.get(role)
         if says_nothing(cell):
             return None
         key = cell_text(cell).strip(), cell_text(cells.get("county")).strip()
@@ -183,7 +210,7 @@ class Parcels:
                 self._municipalities.clear()
             self._municipalities[key] = self._match(*key)
         found = self._municipalities[key]
-        column = self.roles["municipality"] or ""
+        column = self.roles[role] or ""
         if isinstance(found, SiteError):
             return SaidOfParcel(problem=f"{column}: {str(found).rstrip('.')}", named="municipality" in self.roles.named)
         code, notes, restored = found
@@ -197,13 +224,21 @@ class Parcels:
                 words = f"The municipality {text!r} was read as {code}: a spreadsheet drops the zero before a code."
                 return code, (words,), True
             text = code if code in self.directory.names else text
-        elif county.casefold().removesuffix("county").strip() in self._counties:
+        elif _plain_county(county) in self._counties:
             text = f"{text}, {county}"
         try:
             code, notes = match_municipality(text, self.directory)
         except SiteError as error:
             return error
         return code, notes, False
+
+
+def _county(cells: dict[str, Any]) -> str:
+    return _plain_county(cell_text(cells.get("county")))
+
+
+def _plain_county(text: str) -> str:
+    return text.casefold().strip().removesuffix("county").strip()
 
 
 def _may_be_another(part: Any, *, by_sheet: bool) -> bool:  # noqa: ANN401

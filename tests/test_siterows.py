@@ -317,6 +317,32 @@ def test_block_and_lot_make_a_parcel(tmp_path: Path) -> None:
     assert [c.rows for c in block.changes if c.kind == "zeros_restored"] == [(3,)]
 
 
+def test_a_name_beside_the_code_fills_in_and_has_to_agree(tmp_path: Path) -> None:
+    block = read(
+        text(
+            tmp_path,
+            "mun_code,municipality,county,block,lot\n"
+            "0714,Newark City,Essex,1,2\n"
+            ",Newark City,ESSEX COUNTY,1,2\n"
+            "714,,,1,2\n"
+            "0408,Newark City,,1,2\n"
+            "0408,,Essex,1,2\n",
+        )
+    )
+    assert block.mun_codes == ("0714", "0714", "0714", "", "")
+    first, second = (block.problems[row] for row in (3, 4))
+    assert first is not None
+    assert "mun_code and municipality say" in first
+    assert second is not None
+    assert "Camden County, and county says Essex" in second
+
+
+def test_a_parcel_number_has_to_be_in_the_county_that_its_row_names(tmp_path: Path) -> None:
+    block = read(text(tmp_path, "PAMS_PIN,county\n0408_81_1,Camden\n0408_81_1,Essex\n0408_81_1,elsewhere\n"))
+    assert block.mun_codes == ("0408", "", "0408")
+    assert "county says Essex" in (block.problems[1] or "")
+
+
 def test_a_county_tells_municipalities_of_one_name_apart(tmp_path: Path) -> None:
     rows = "Municipality,County\nWashington Twp,Morris\nWashington Twp,GLOUCESTER COUNTY\nWashington Twp,\n"
     block = read(text(tmp_path, rows))
