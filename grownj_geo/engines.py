@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
+from grownj_geo.edition import Held
 from grownj_geo.store import Store
 
 if TYPE_CHECKING:
@@ -19,7 +20,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Conditions", "Engines", "sources_of"]
 
-_MOST_ENGINES = 64
+_MOST_ENGINES, _MOST_ATLASES = 64, 8
+
+
+@dataclass(frozen=True)
+class _SharedHeld(Held):
+    """An edition whose layer is read once for all atlases that take it."""
+
+    known: dict[tuple[str, str], Layer] = field(default_factory=dict, compare=False, repr=False)
+
+    def read(self) -> Layer:
+        """Return the layer, which whoever asked first has read and checked."""
+        key = self.name, "" if self.edition is None else self.edition.sha256
+        if key not in self.known:
+            self.known[key] = super().read()
+        return self.known[key]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,6 +89,7 @@ class Engines:
     books: dict[str, Rulebook] = field(default_factory=dict)
     _atlases: dict[tuple[date, tuple[tuple[str, str], ...] | None], Atlas] = field(default_factory=dict)
     _engines: dict[Conditions, Engine] = field(default_factory=dict)
+    _layers: dict[tuple[str, str], Layer] = field(default_factory=dict)
 
     def engine(self, conditions: Conditions) -> Engine:
         """Return the engine for some conditions.
@@ -107,15 +123,16 @@ class Engines:
         if found is None:
             named = [name if "@" in name else f"{layer}@{name}" for layer, name in sources or ()]
             found = load_atlas(as_of=as_of, store=self.store, editions=named)
+            editions = {i: self._held(held) for i in found.manifests if (held := found.edition(i)) is not None}
+            found = Atlas(as_of=as_of, layers=self._shared(found), editions=editions, chosen=found.chosen)
             self.base = self.base or found
-            shared = self._shared(found) if self.base is not found else []
-            if shared:
-                editions = {i: held for i in found.manifests if (held := found.edition(i)) is not None}
-                found = Atlas(as_of=as_of, layers=shared, editions=editions)
-            while len(self._atlases) >= _MOST_ENGINES:
+            while len(self._atlases) >= _MOST_ATLASES:
                 del self._atlases[next(iter(self._atlases))]
             self._atlases[key] = found
         return found
+
+    def _held(self, held: Held) -> Held:
+        return _SharedHeld(held.layer_id, held.edition_id, held.folder, held.edition, held.problem, self._layers)
 
     def _shared(self, atlas: Atlas) -> list[Layer]:
         """Return the shipped layers of the base atlas that another one takes too."""
