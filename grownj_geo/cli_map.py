@@ -260,6 +260,6 @@ def _tell(targets: Sequence[Path], sites: MapSites | None, areas: MapAreas) -> N
             say(f"{len(sites.not_answered) - _MOST_TOLD:,} more rows have no answer; the page lists them.")
     if areas.not_drawn:
         say(f"Not drawn, their layers are not loaded: {len(areas.not_drawn)} classes; see grownj layers status.")
-    count = "" if sites is None else f" with {len(sites):,} sites"
+    count = "" if sites is None else f" with {len(sites):,} site{'' if len(sites) == 1 else 's'}"
     for target in targets:
         say(f"Wrote {target}{count}, {target.stat().st_size / 1e6:,.1f} MB.")

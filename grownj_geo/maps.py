@@ -309,7 +309,8 @@ def _notes(sites: MapSites, *, general: bool) -> list[str]:
         )
     unplaced = int((~sites.placed).sum())
     if unplaced:
-        notes.append(f"{unplaced:,} sites are known by municipality only and are in the list, not on the map.")
+        several = "site is" if unplaced == 1 else "sites are"
+        notes.append(f"{unplaced:,} {several} known by municipality only: in the list, not on the map.")
     return notes
 
 

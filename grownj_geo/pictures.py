@@ -120,7 +120,7 @@ def draw_view(
         figure: Figure = figure_type(figsize=inches, facecolor="white")
         # Half of the frame's own line lies outside of it.
         edge = (0.006 / inches[0], 0.006 / inches[1])
-        seen = draw_stage(figure.add_axes((*edge, 1 - 2 * edge[0], 1 - 2 * edge[1])), drawing)
+        seen, _ = draw_stage(figure.add_axes((*edge, 1 - 2 * edge[0], 1 - 2 * edge[1])), drawing)
     return figure, tuple(seen)
 
 
@@ -174,9 +174,10 @@ def draw_picture(
         head = 0.95 / high
         edge = 0.4 / wide
         stage = figure.add_axes((edge, foot, 1 - side - 2.4 * edge, 1 - foot - head))
-        drawing = replace(drawing, classes=draw_stage(stage, drawing))
+        seen, nameless = draw_stage(stage, drawing)
+        drawing = replace(drawing, classes=seen)
         key = figure.add_axes((1 - side - edge, foot, side, 1 - foot - head))
-        _key(key, drawing, inches=(side * wide, (1 - foot - head) * high))
+        _key(key, drawing, nameless=nameless, inches=(side * wide, (1 - foot - head) * high))
         _words(figure, drawing, edge=edge, high=high)
     return figure
 
@@ -235,7 +236,7 @@ def _near(areas: MapAreas, box: Box) -> MapAreas:
 # -- the key and the words -----------------------------------------------------------------------------
 
 
-def _key(axes: Axes, drawing: Drawing, *, inches: tuple[float, float]) -> None:
+def _key(axes: Axes, drawing: Drawing, *, nameless: int, inches: tuple[float, float]) -> None:
     """Draw the legend: what marks and patterns mean."""
     from matplotlib.patches import Rectangle  # noqa: PLC0415 - an extra
 
@@ -251,6 +252,11 @@ def _key(axes: Axes, drawing: Drawing, *, inches: tuple[float, float]) -> None:
             n = int(has_amount(drawing.sites, key, keys).sum())
             axes.plot(0.16, y, MARKERS[key.shape], markersize=8, markerfacecolor=key.colour, markeredgecolor="black")
             y = _entry(axes, y, f"{key.label} ({n:,})", wide)
+        if nameless:
+            words = (
+                f"{nameless:,} {'site has' if nameless == 1 else 'sites have'} no name here: there is no room for it"
+            )
+            y = _entry(axes, y, words, wide, left=0.02)
         y += 0.12
     groups = {known.look.group for known in drawing.classes}
     from grownj_geo.palette import area_groups  # noqa: PLC0415 - beside its use
@@ -266,7 +272,7 @@ def _key(axes: Axes, drawing: Drawing, *, inches: tuple[float, float]) -> None:
             y = _entry(axes, y, known.label, wide)
         y += 0.08
     if any(area.sureness == "possible" for known in drawing.classes for area in known.areas):
-        _entry(axes, y, "Dashed and paler: may belong", wide, left=0.02)
+        _entry(axes, y, "Dashed and paler: may belong, or nearer to a line than a place is known", wide, left=0.02)
 
 
 def _heading(axes: Axes, y: float, words: str) -> float:

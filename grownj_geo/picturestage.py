@@ -42,7 +42,7 @@ __all__ = [
 ]
 
 ELSEWHERE, LAND, INK, SOFT = "#E4E7EA", "#FBFAF6", "#1B1E23", "#50565E"
-_LONG_NAME = 45
+_LONG_NAME = 32
 _HATCHES = {"diagonal": "////", "antidiagonal": "\\\\\\\\", "cross": "xxx", "dots": "...", "solid": "", "outline": ""}
 MARKERS = {"square": "s", "diamond": "D", "triangle": "^", "circle": "o", "ring": "o", "cross": "x"}
 _MOST_NAMED = 30
@@ -88,8 +88,8 @@ def _path(geometry: shapely.Geometry) -> Line:
     return Path(np.concatenate(corners), np.concatenate(codes))
 
 
-def draw_stage(axes: Axes, drawing: Drawing) -> list[DrawnClass]:
-    """Draw the map; return the classes that are in view."""
+def draw_stage(axes: Axes, drawing: Drawing) -> tuple[list[DrawnClass], int]:
+    """Draw the map; return the classes that are in view, and how many of several sites have no name beside them."""
     from matplotlib.patches import PathPatch  # noqa: PLC0415 - an extra
 
     x0, y0, x1, y1 = _fitted(axes, drawing.box)
@@ -108,10 +108,10 @@ def draw_stage(axes: Axes, drawing: Drawing) -> list[DrawnClass]:
     for outline in meeting(drawing.areas.counties, frame):
         axes.add_artist(PathPatch(_path(outline.geometry), facecolor="none", edgecolor="#5F6368", linewidth=0.9))
     taken: list[Box] = []
-    _sites(axes, drawing, taken)
+    _scale(axes, (x0, y0, x1, y1), taken)
+    nameless = _sites(axes, drawing, taken)
     _labels(axes, drawing, (x0, y0, x1, y1), taken)
-    _scale(axes, (x0, y0, x1, y1))
-    return seen
+    return seen, nameless
 
 
 def _fitted(axes: Axes, box: Box) -> Box:
@@ -196,12 +196,13 @@ def class_looks(known: DrawnClass, *, sure: bool) -> list[dict[str, Any]]:
     return [*drawn, line if sure else line | {"linestyle": (0, (4, 2.5))}]
 
 
-def _sites(axes: Axes, drawing: Drawing, taken: list[Box]) -> None:
+def _sites(axes: Axes, drawing: Drawing, taken: list[Box]) -> int:
+    """Draw the sites, and the names of a few; return how many have none beside them for want of room."""
     from matplotlib.patches import PathPatch  # noqa: PLC0415 - an extra
 
     sites = drawing.sites
     if sites is None or not sites.placed.any():
-        return
+        return 0
     keys = tier_keys(drawing.engine)
     x, y = to_working(*np.where(np.isfinite(sites.lonlat), sites.lonlat, 0.0).T)
     for geometry in sites.geometries:
@@ -227,12 +228,20 @@ def _sites(axes: Axes, drawing: Drawing, taken: list[Box]) -> None:
             linestyle="none",
             zorder=6,
         )
-    if 1 < len(sites) <= _MOST_NAMED:
-        lift = 14 * (right - left) / (_inches(axes)[0] * 72)
-        for i in np.flatnonzero(sites.placed).tolist():
-            name = printable(sites.names[i])
-            short = name if len(name) <= _LONG_NAME else name[: _LONG_NAME - 1] + "…"
-            _text(axes, float(x[i]), float(y[i]) + lift, short, taken, size=8, bold=True)
+    if len(sites) == 1:
+        return 0
+    if len(sites) > _MOST_NAMED:
+        return int(sites.placed.sum())
+    lift = 14 * (right - left) / (_inches(axes)[0] * 72)
+    nameless = 0
+    for i in np.flatnonzero(sites.placed).tolist():
+        name = printable(sites.names[i])
+        short = name if len(name) <= _LONG_NAME else name[: _LONG_NAME - 1] + "…"
+        # Above the mark where there is room, else below.
+        nameless += not any(
+            _text(axes, float(x[i]), float(y[i]) + sign * lift, short, taken, size=8, bold=True) for sign in (1, -1)
+        )
+    return nameless
 
 
 def _lines(axes: Axes, sites: MapSites, taken: list[Box]) -> None:
@@ -324,8 +333,8 @@ def _places(ground: shapely.Geometry) -> Iterator[shapely.Point]:
             yield shapely.point_on_surface(part)
 
 
-def _scale(axes: Axes, box: Box) -> None:
-    """Draw a bar of a round length, in miles or in feet, and which way north is."""
+def _scale(axes: Axes, box: Box, taken: list[Box]) -> None:
+    """Draw a bar of a round length, in miles or in feet, and which way north is; no name is written there."""
     wide_ft = (box[2] - box[0]) * FT_PER_FTUS
     target = wide_ft / 4
     miles = target / FT_PER_MILE
@@ -341,5 +350,6 @@ def _scale(axes: Axes, box: Box) -> None:
     axes.plot([x, end], [y, y], color="black", linewidth=2, solid_capstyle="butt", zorder=8.1)
     # In points: a view may be much wider than it is high.
     point = (box[2] - box[0]) / (_inches(axes)[0] * 72)
-    _text(axes, (x + end) / 2, y + 8.5 * point, words, [], size=7.5, bold=True)
-    _text(axes, box[0] + 0.06 * (box[2] - box[0]), box[3] - 12 * point, "N ↑", [], size=9, bold=True)
+    _text(axes, (x + end) / 2, y + 8.5 * point, words, taken, size=7.5, bold=True)
+    taken.append((x, y - 4 * point, end, y + 4 * point))
+    _text(axes, box[0] + 0.06 * (box[2] - box[0]), box[3] - 12 * point, "N ↑", taken, size=9, bold=True)

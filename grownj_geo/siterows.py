@@ -259,7 +259,7 @@ def _told(roles: Roles, *, drawn: bool) -> Iterator[Change]:
     elif roles.pair is not None:
         used.insert(0, f"{roles.pair[0]!r} and {roles.pair[1]!r} for coordinates")
     if used:
-        words = f"Taken were {', '.join(used)}."
+        words = f"Columns used: {', '.join(used)}."
         yield Change(kind="columns_taken", effect="noted", count=len(used), words=words)
     if roles.facts:
         named = ", ".join(f"{column!r} for {fact}" for fact, column in roles.facts.items())

@@ -48,7 +48,7 @@ def test_coordinates_in_two_words_and_with_a_minus_sign_first(tmp_path: Path) ->
     for words in (("40.7344", "-74.1641"), ("-74.1641,40.7344",)):
         result = run(*words, "-o", str(tmp_path / "map.html"))
         assert result.exit_code == 0, result.output
-        assert "with 1 sites" in said(result)
+        assert "with 1 site" in said(result)
 
 
 def test_a_table_and_the_rows_without_an_answer(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def test_a_panel_opens_and_closes_by_keyboard(page: Path) -> None:
     with opened(page, **DESK) as view:
         view.page.focus("#search")
         view.page.keyboard.type("metrop")
-        assert view.page.inner_text("#count") == "Showing 1 of 1 sites"
+        assert view.page.inner_text("#count") == "Showing 1 of 1 site"
         view.page.keyboard.press("ArrowDown")
         view.page.keyboard.press("Enter")
         assert view.page.get_attribute("#panel", "role") == "dialog"
@@ -270,3 +270,9 @@ def test_many_sites_are_clustered_and_the_page_says_so(tmp_path: Path) -> None:
         # Site 41 stands where Metropark edge does: its margin is given, its reasons are in the record alone.
         assert "computed: inside by 39 ft" in text
         assert view.faults() == []
+
+
+def test_the_disclaimer_is_seen_on_a_phone(page: Path) -> None:
+    with opened(page, **PHONE) as view:
+        assert view.page.is_visible(".disclaimer")
+        assert "not legal advice" in view.page.inner_text(".disclaimer")

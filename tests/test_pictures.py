@@ -144,3 +144,14 @@ def test_a_polygon_is_drawn_as_one(engine: Engine, areas: MapAreas) -> None:
 def test_a_picture_appears_whole_or_not_at_all(tmp_path: Path) -> None:
     write_picture(tmp_path / "a.png", b"png")
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("a.png", b"png")]
+
+
+def test_sites_whose_names_have_no_room_are_counted_and_the_scale_is_left_free(engine: Engine, areas: MapAreas) -> None:
+    close = [(f"Place {k} of the same street", -74.1641 + 1e-5 * k, 40.7344) for k in range(6)]
+    found = draw_picture(engine, areas, sites_of(engine, *close))
+    texts = texts_of(found)
+    named = sum(text.startswith("Place ") for text in texts)
+    assert 0 < named < 6
+    assert f"{6 - named} sites have no name here" in " ".join(texts)
+    apart = draw_picture(engine, areas, sites_of(engine, ("Hub", -74.1641, 40.7344), ("Edge", -74.320347, 40.567092)))
+    assert "no name here" not in " ".join(texts_of(apart))

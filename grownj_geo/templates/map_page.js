@@ -38,7 +38,7 @@ grownj.start = function (map, groups) {
     legend.append(make("fieldset", {}, make("legend", {}, group.label), make("ul", { class: "plain" }, list)));
   }
   for (const known of data.classes) if (known.shown) areas.show(known.id, true);
-  legend.append(make("p", { class: "note screen" }, "Dashed, paler ground may belong: it lies between bounds, or something is open. Click the map, or move it and press Enter, to see what is drawn at its middle."));
+  legend.append(make("p", { class: "note screen" }, "Dashed, paler ground may belong: it lies between bounds, nearer to a line than a place is known (which shows from close by), or something is open. Click a place on the map to see what is drawn there; with the keyboard, move the map and press Enter for its middle."));
   if (data.missing.length) {
     const rows = data.missing.map((known) => make("li", {}, make("span", { class: "layer" }, grownj.swatch(known), make("span", {}, known.label, make("br"), make("small", {}, known.why + ": ", make("code", {}, known.how))))));
     legend.append(make("details", { class: "missing" }, make("summary", {}, "Not drawn: " + data.missing.length + " classes"), make("ul", { class: "plain" }, rows)));
@@ -141,7 +141,7 @@ function list(data, sites, panel) {
     for (let k = from; k < until; k += 1) results.append(make("li", {}, panel.button(matching[k])));
     const rest = document.getElementById("more");
     rest.hidden = until >= matching.length;
-    count.textContent = matching.length ? "Showing " + grownj.number(until) + " of " + grownj.number(matching.length) + " sites" : "No site has that in its name.";
+    count.textContent = matching.length ? "Showing " + grownj.number(until) + " of " + grownj.number(matching.length) + (matching.length === 1 ? " site" : " sites") : "No site has that in its name.";
   }
   function search() {
     const wanted = plain(field.value.trim());
