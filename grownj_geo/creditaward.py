@@ -116,7 +116,7 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
     pool_limit = _over_lines(lines, sure, [(line, figures.limit(line.year_limit)) for line in figures.book.lines])
     pools = pools_of(sheet, lines, figures.book)
     pool_jobs, pool_capital = _decimals(pools.sums(jobs)), pools.sums(minimums.capital)
-    bonuses = bonuses_of(sheet, minimums, mega["any"], pool_jobs, figures)
+    bonuses = bonuses_of(sheet, minimums, mega["any"], pool_jobs, figures, strict=strict)
     gross = (base + bonuses.total).least(job_limit)
     share = figures.band("retained_percent")
     half = _share(gross, share)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grownj_geo.creditminimums import growth_zone
+from grownj_geo.creditminimums import growth_zone, no_warehouse
 from grownj_geo.creditrange import INFINITY, Range, each, money, unsaid
 from grownj_geo.creditsheet import UNSAID
 from grownj_geo.logic import all_of, any_of, negate
@@ -43,7 +43,9 @@ class BonusSum:
     total: Range
 
 
-def bonuses_of(sheet: Sheet, minimums: Minimums, mega: Kleene, jobs: Range, figures: Figures) -> BonusSum:
+def bonuses_of(
+    sheet: Sheet, minimums: Minimums, mega: Kleene, jobs: Range, figures: Figures, *, strict: bool = False
+) -> BonusSum:
     """Return the bonuses of each building.
 
     Parameters
@@ -52,11 +54,13 @@ def bonuses_of(sheet: Sheet, minimums: Minimums, mega: Kleene, jobs: Range, figu
         Shape (b,): whether it is a mega project.
     jobs
         Shape (b,): jobs of the pool that the building is computed with.
+    strict
+        Leave open whether the business is primarily a warehouse where nobody says so.
     """
     computed = {
         "mega_project": mega,
         "industrial_premises": all_of([sheet.industrial, sheet.similar]),
-        "targeted_industry": sheet.of_building(_targeted(sheet)),
+        "targeted_industry": sheet.of_building(_targeted(sheet, strict=strict)),
     }
     applies, amounts = {}, {}
     total = Range.same(sheet.b, 0)
@@ -86,10 +90,9 @@ def bonuses_of(sheet: Sheet, minimums: Minimums, mega: Kleene, jobs: Range, figu
     return BonusSum(applies, amounts, total)
 
 
-def _targeted(sheet: Sheet) -> Kleene:
+def _targeted(sheet: Sheet, *, strict: bool) -> Kleene:
     """Return whether a business is in a targeted industry, which a primarily warehouse business is not."""
-    warehouse = sheet.fact("primarily_warehouse")
-    return all_of([sheet.fact("listed_industry"), np.where(warehouse > 0, np.int8(-1), np.int8(1))])
+    return all_of([sheet.fact("listed_industry"), no_warehouse(sheet, strict=strict)])
 
 
 def _met(test: Condition, sheet: Sheet, computed: Mapping[str, Kleene]) -> Kleene:

@@ -21,7 +21,15 @@ if TYPE_CHECKING:
     from grownj_geo.creditrange import Kleene
     from grownj_geo.creditsheet import Sheet
 
-__all__ = ["Minimums", "capital_counted", "growth_zone", "jobs_counted", "minimums_of", "reduced_minimum"]
+__all__ = [
+    "Minimums",
+    "capital_counted",
+    "growth_zone",
+    "jobs_counted",
+    "minimums_of",
+    "no_warehouse",
+    "reduced_minimum",
+]
 
 _TWO, _ONE, _CENT = Decimal(2), Decimal(1), Decimal("0.01")
 _RATES = {
@@ -121,18 +129,19 @@ def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str], *, 
     readings
         The option of each open question, all of them.
     strict
-        Leave open whether retained jobs are at risk where nobody says so; else they are taken to be.
+        Leave open whether retained jobs are at risk, and whether the business is primarily a warehouse, where nobody
+        says so; else the jobs are taken to be, and the business is taken not to be.
     """
     reduced = _reduced_place(sheet)
     capital_reduced = all_of([reduced, sheet.of_building(_after(sheet, figures))])
     rate, required = _required(sheet, capital_reduced, figures, readings)
     capital = capital_counted(sheet)
     at_risk = _at_risk(sheet, strict=strict)
-    new, retained = jobs_counted(sheet, figures, at_risk)
+    new, retained = jobs_counted(sheet, figures, at_risk, strict=strict)
     in_reduced = any_along(reduced, sheet.starts)
     new_there, retained_there = (_there(jobs, reduced, sheet.starts) for jobs in (new, retained))
-    new_least, retained_least = (_least_jobs(sheet, kind, figures) for kind in ("new", "retained"))
-    new_cut, retained_cut = (_least_jobs(sheet, kind, figures, readings) for kind in ("new", "retained"))
+    new_least, retained_least = (_least_jobs(sheet, kind, figures, strict=strict) for kind in ("new", "retained"))
+    new_cut, retained_cut = (_least_jobs(sheet, kind, figures, readings, strict=strict) for kind in ("new", "retained"))
     met_there = any_of([_jobs(new_there).at_least(new_cut), _jobs(retained_there).at_least(retained_cut)])
     met_in_all = any_of(
         [
@@ -203,18 +212,35 @@ def _after(sheet: Sheet, figures: Figures) -> Kleene:
     return np.where(later | undated, 1, known).astype(np.int8)
 
 
-def _least_jobs(sheet: Sheet, kind: str, figures: Figures, readings: Mapping[str, str] | None = None) -> Range:
+def no_warehouse(sheet: Sheet, *, strict: bool) -> Kleene:
+    """Return whether businesses are not primarily warehouses, shape (n,).
+
+    Parameters
+    ----------
+    strict
+        Leave it open where nobody says so; else they are taken not to be, and the assumption is named.
+    """
+    found = np.negative(sheet.fact("primarily_warehouse"))
+    return found if strict else np.where(found == 0, np.int8(1), found)
+
+
+def _least_jobs(
+    sheet: Sheet, kind: str, figures: Figures, readings: Mapping[str, str] | None = None, *, strict: bool
+) -> Range:
     """Return the minimum of jobs of a kind, shape (n,); reduced where readings are given."""
     low, high = np.empty(sheet.n, dtype=object), np.empty(sheet.n, dtype=object)
+    bands: dict[str, Range] = {}
     for number, business in enumerate(("startup", "targeted", "other")):
         base = figures.number(f"jobs_{business}_{kind}")
         band = (base, base)
         if readings is not None:
             band = _reduced(base, figures.count("jobs_reduction_parts"), figures, readings)
         low[sheet.kind == number], high[sheet.kind == number] = band
-        if business == "startup":
-            startup = Range.same(sheet.n, *band)
-    return Range.choose(sheet.fact("technology_startup"), startup, Range(low, high))
+        bands[business] = Range.same(sheet.n, *band)
+    # A primarily warehouse business is no targeted industry.
+    targeted = np.where(sheet.kind == 1, no_warehouse(sheet, strict=strict), np.int8(1))
+    otherwise = Range.choose(targeted, Range(low, high), bands["other"])
+    return Range.choose(sheet.fact("technology_startup"), bands["startup"], otherwise)
 
 
 def _required(sheet: Sheet, reduced: Kleene, figures: Figures, readings: Mapping[str, str]) -> tuple[Range, Range]:
@@ -278,7 +304,7 @@ def _at_risk(sheet: Sheet, *, strict: bool) -> Kleene:
     return any_of([*places, np.asarray(sheet.of_building(stated))])
 
 
-def jobs_counted(sheet: Sheet, figures: Figures, at_risk: Kleene) -> tuple[Range, Range]:
+def jobs_counted(sheet: Sheet, figures: Figures, at_risk: Kleene, *, strict: bool) -> tuple[Range, Range]:
     """Return new and retained full-time jobs of each building, by the ways to count that the place allows.
 
     Parameters
@@ -291,8 +317,7 @@ def jobs_counted(sheet: Sheet, figures: Figures, at_risk: Kleene) -> tuple[Range
         [
             sheet.area("port_district_with_container_terminal"),
             sheet.of_building(_is_in(sheet, industries)),
-            # Not stated is taken for not; the assumption is named with the kind of business.
-            sheet.of_building(np.where(sheet.fact("primarily_warehouse") > 0, np.int8(-1), np.int8(1))),
+            np.asarray(sheet.of_building(no_warehouse(sheet, strict=strict))),
         ]
     )
     place = any_of([sheet.area("mrera_growth_zone"), sheet.area("atlantic_city_tourism_district")])

@@ -188,6 +188,8 @@ class CreditRows:
             "substantial_remediation": np.zeros(n, dtype=np.int8),
         }
         kinds, facts["listed_industry"], facts["technology_startup"] = self._kinds(word, test, figures)
+        stated = np.array([value == "targeted_industry" for value in word["kind"]])
+        facts["primarily_warehouse"] = np.where(stated, np.int8(-1), facts["primarily_warehouse"])
         closed = np.array([value == "no" for value in word["bonus_rest"]])
         unsaid = np.where(closed, np.int8(-1), np.int8(UNSAID))
         bounded = "base_floor" in self._raw.columns or "base_ceiling" in self._raw.columns

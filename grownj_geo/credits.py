@@ -39,7 +39,7 @@ from grownj_geo.creditparams import (
     resolve_credit_readings,
 )
 from grownj_geo.creditsettle import Settles, settling
-from grownj_geo.creditsheet import sheet_of
+from grownj_geo.creditsheet import WAREHOUSE_ASSUMED, sheet_of
 from grownj_geo.determination import software
 from grownj_geo.logic import Outcome
 
@@ -263,7 +263,7 @@ def _assumptions(project: Project, sheet: Sheet, award: Award, *, strict: bool) 
     """Return what is assumed where it is not stated."""
     found = list(sheet.assumed)
     if strict:
-        return tuple(found)
+        return tuple(words for words in found if words != WAREHOUSE_ASSUMED)
     retained = any(group.kind == "retained" and group.count for group in project.jobs)
     for name, words in _ASSUMED.items():
         if sheet.fact(name)[0] == 0 and (name != "jobs_at_risk" or retained):

@@ -28,6 +28,7 @@ __all__ = [
     "LIMITS",
     "STATED_FACTS",
     "UNSAID",
+    "WAREHOUSE_ASSUMED",
     "Sheet",
     "business_kind",
     "is_startup",
@@ -39,6 +40,7 @@ KINDS = ("startup", "targeted", "other")
 """Kinds of business as the minimum of jobs knows them; startups and manufacturers are one."""
 
 LIMITS = ("withholdings", "board_maximum", "section_1_7g_amount", "net_benefit")
+WAREHOUSE_ASSUMED = "that the business is not primarily warehouse or distribution"
 UNSAID = 2
 """In place of an outcome: nothing was said of it at all."""
 
@@ -202,6 +204,8 @@ def sheet_of(project: Project, areas: Areas | None, figures: Figures) -> Sheet:
     }
     facts = {name: _kleene([_fact(project, name)]) for name in STATED_FACTS}
     facts |= _computed_facts(project.business, figures)
+    if project.business.kind == "targeted_industry":
+        facts["primarily_warehouse"] = _kleene([False])  # who states that kind states this
     notes += _not_at_risk(project, places)
     capital = _capital(project, figures, facts, notes)
     kind, told = business_kind(project.business, figures)
@@ -256,7 +260,7 @@ def business_kind(business: Business, figures: Figures) -> tuple[str, list[str]]
         return "startup", []
     if business.industry in figures.names("targeted_industries") and not business.primarily_warehouse:
         unsaid = business.primarily_warehouse is None
-        return "targeted", ["that the business is not primarily warehouse or distribution"] if unsaid else []
+        return "targeted", [WAREHOUSE_ASSUMED] if unsaid else []
     return "other", []
 
 
