@@ -72,7 +72,7 @@ class Options:
     many_parcels: int = 50_000
     cut_lots: int = 3_000
     layer_points: int = 100_000
-    parcels_file: int = 400_000
+    parcels_file: int = 3_400_000
 
 
 # -- sites --------------------------------------------------------------------------------------------
@@ -391,7 +391,7 @@ def main(arguments: list[str] | None = None) -> int:
     )
     told = {
         "large_mb": "size of the large file; 0 for none",
-        "parcels_file": "parcels in the file for the command; 3400000 for the State's, 0 for none",
+        "parcels_file": "parcels in the file for the command: the State has 3,400,000; 0 for none",
         "layer_points": "points for cost against layers; 0 for none",
     }
     for each in fields(Options):
