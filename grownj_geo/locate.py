@@ -277,7 +277,7 @@ def _check_length(text: str | None, what: str, expected: str) -> None:
         )
 
 
-def _place(text: str, crs: str | None, directory: MunicipalDirectory) -> _Place:  # noqa: C901 - by form
+def _place(text: str, crs: str | None, directory: MunicipalDirectory, *, files: bool) -> _Place:  # noqa: C901 - by form
     text = text.strip()
     plain = plain_text(text[:_MAX_TYPED])
     if plain.startswith("{"):
@@ -292,8 +292,11 @@ def _place(text: str, crs: str | None, directory: MunicipalDirectory) -> _Place:
     _check_length(text, "The site", "Expected one place; give a long outline as GeoJSON or WKT")
     raw = text.strip()
     if plain.lower().endswith((".geojson", ".json")):
+        if not files:
+            refuse(f"The site was read as {text[:80]!r}", "files are not opened here", "Give the place itself")
         return _file_place(raw if _is_file(raw) else plain, crs, directory)
-    if _is_file(raw):
+    # Where files are not opened, nobody may learn either which of them there are.
+    if files and _is_file(raw):
         refuse(
             f"The site was read as the file {raw!r}",
             "it is not GeoJSON",
@@ -370,6 +373,7 @@ def locate(
     pin: str | None = None,
     municipality: str | None = None,
     directory: MunicipalDirectory,
+    files: bool = True,
 ) -> Site:
     """Make a site from what the user typed.
 
@@ -389,6 +393,8 @@ def locate(
         Name or code, as stated by the user.
     directory
         Which municipalities there are.
+    files
+        Whether the text may name a file of this machine. Not where the text comes from somebody else.
 
     Raises
     ------
@@ -410,7 +416,7 @@ def locate(
     _check_length(municipality, "The municipality", 'Expected a name or a code, as in "Camden City" or "0408"')
     empty = not (text.strip() and plain_text(text[:_MAX_TYPED]))
     if not empty:
-        place = _place(text, crs, directory)
+        place = _place(text, crs, directory, files=files)
     elif pin is not None:
         _refuse_crs(crs, "a parcel number")
         place = _Place("parcel number (PAMS_PIN)")

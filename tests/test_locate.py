@@ -274,3 +274,16 @@ def test_no_text_takes_more_than_a_moment_to_refuse(text: str) -> None:
     with pytest.raises(SiteError):
         locate("", municipality=text, directory=DIRECTORY)
     assert time.perf_counter() - begin < 1
+
+
+@pytest.mark.parametrize("named", ["site.geojson", "site.json", "notes", "./notes"])
+def test_where_files_are_not_opened_nobody_learns_which_there_are(
+    named: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SiteError) as without:
+        locate(named, directory=DIRECTORY, files=False)
+    Path(named).write_text(json.dumps(_point(-74.1641, 40.7344)), encoding="utf-8")
+    with pytest.raises(SiteError) as there:
+        locate(named, directory=DIRECTORY, files=False)
+    assert str(there.value) == str(without.value)
