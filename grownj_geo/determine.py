@@ -40,6 +40,7 @@ from grownj_geo.site import Site
 from grownj_geo.units import FT_PER_FTUS, WORKING_CRS, to_working_geometry
 from grownj_geo.values import LEANING, STRICT
 from grownj_geo.whatif import deciding_sets, open_points
+from grownj_geo.words import joined
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Mapping, Sequence
@@ -467,7 +468,10 @@ def need_words(need: str, atlas: Atlas) -> str:
         who = " (an official finding)" if definition.kind == "ruling" else ""
         return f"state {name}{who}"
     if kind == "reading":
-        return f"choose a reading of {name}"
+        reading = load_readings()[name]
+        deciding = [option for option in reading.options if option != "undetermined"]
+        typed = f": --reading {name}={joined(deciding)}" if reading.kind == "option" else ""
+        return f"choose a reading of {name} ({reading.title}{typed})"
     if kind == "position":
         return f"a better position for the site or for {atlas.manifests[name].title}"
     return {"place": "give the site's location", "municipality": "state the municipality or a parcel number"}[kind]

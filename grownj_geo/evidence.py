@@ -25,6 +25,7 @@ from grownj_geo.nodes import (
     SiteFactNode,
     UndeterminedNode,
     Where,
+    Within,
     WithinNode,
 )
 from grownj_geo.units import miles_to_ft
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from grownj_geo.evaluate import Evaluation
     from grownj_geo.layer import Layer
     from grownj_geo.leaves import Leaves
+    from grownj_geo.observe import Distance
     from grownj_geo.values import Values
 
     Found = dict[str, Any]
@@ -362,16 +364,34 @@ def _radius_words(  # noqa: PLR0911 - one for each thing that can be missing
     found["distance_ft"] = interval(float(own.near_low[0]), float(own.near[0]), float(own.near_high[0]))
     others = other_features(leaves, layer, where, (name, own), measured)
     if isinstance(node, WithinNode):
-        return f"{distance_words(name, own, radius, whole=where.part == 'whole')}{others}; radius {feet(radius)}"
-    share = leaves.share_of(node)
+        cut = _cut_words(leaves, where, measured, radius, found)
+        return f"{distance_words(name, own, radius, whole=where.part == 'whole')}{others}; radius {feet(radius)}{cut}"
+    share = leaves.share_of(where)
     found["share"] = _share_interval(*share)
     if not leaves.sites.points[0]:
-        part = f"between {percent(share[0])} and {percent(share[2])}" if math.isnan(share[1]) else percent(share[1])
-        return f"{part} of the site is within {feet(radius)} of {name}{others}"
+        return f"{_part_words(share)} of the site is within {feet(radius)} of {name}{others}"
     if share[0] == 1:
         return f"the point is within {feet(radius)} of {name}{others}; the land area is not known"
     away = distance_words(name, own, radius, whole=False)
     return f"{away}{others}; radius {feet(radius)}; the land area is not known"
+
+
+def _cut_words(leaves: Leaves, where: Within, measured: Distance, radius: float, found: Found) -> str:
+    """Return how much of the first site is within a radius whose line cuts it; empty where it does not."""
+    nearest, farthest = float(measured.near_low[0]), float(measured.far_high[0])
+    if leaves.sites.points[0] or where.part == "any" or not nearest <= radius < farthest:
+        return ""
+    share = leaves.share_of(where)
+    if share[0] == share[2] and share[0] in {0.0, 1.0}:
+        # Less of it than shares are told apart by.
+        return ""
+    found["share"] = _share_interval(*share)
+    return f", which takes in {_part_words(share)} of the site"
+
+
+def _part_words(share: tuple[float, float, float]) -> str:
+    low, value, high = share
+    return f"between {percent(low)} and {percent(high)}" if math.isnan(value) else percent(value)
 
 
 def _list_words(leaves: Leaves, node: DesignatedNode, outcome: Outcome, causes: Cause, found: Found) -> str:

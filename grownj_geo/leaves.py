@@ -364,10 +364,9 @@ class Leaves:
             joined=self.bound.readings.get("A47", "union") == "union",
         )
 
-    def share_of(self, node: ShareOverNode) -> tuple[float, float, float]:
-        """Return the first site's least, computed and greatest share for a clause whose layer is loaded."""
-        radius = miles_to_ft(self.bound.figures[node.share_over.radius])
-        low, nominal, high = self._shares_within(node.share_over, radius)[:, 0]
+    def share_of(self, where: Within) -> tuple[float, float, float]:
+        """Return the first site's least, computed and greatest share within a radius of a layer that is loaded."""
+        low, nominal, high = self._shares_within(where, miles_to_ft(self.bound.figures[where.radius]))[:, 0]
         return float(low), float(nominal), float(high)
 
     # -- municipalities -------------------------------------------------------------------------------

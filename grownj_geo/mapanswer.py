@@ -20,12 +20,15 @@ from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.features import LayerFault
 from grownj_geo.mapcommand import SiteWords, site_words
 from grownj_geo.reportwords import weak_words
+from grownj_geo.shares import geodesic_circle
 from grownj_geo.units import FT_PER_FTUS, to_lonlat
-from grownj_geo.words import feet, margin_words
+from grownj_geo.words import feet, margin_words, percent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from datetime import date
+
+    from numpy.typing import NDArray
 
     from grownj_geo.determination import Determination, Evidence
     from grownj_geo.layer import Layer
@@ -99,6 +102,9 @@ class Line(NamedTuple):
         How far the site is on the inner (positive) or the outer side of the line of the law.
     outcome
         Of those findings; what they come to in words is the same for all.
+    share
+        Where the line of the law cuts the site: how much of it is inside. Then the line goes from one end of the cut to
+        the other, and its margin is 0.
     """
 
     findings: tuple[str, ...]
@@ -108,10 +114,18 @@ class Line(NamedTuple):
     feet: float
     margin_ft: float
     outcome: str
+    share: float | None = None
+
+    @property
+    def label(self) -> str:
+        """The line's figure, as it stands on a map."""
+        return feet(self.feet) if self.share is None else f"{percent(self.share)} inside"
 
     @property
     def words(self) -> str:
         """The line in words."""
+        if self.share is not None:
+            return f"{self.to} cuts the site: {percent(self.share)} of it is inside"
         return f"{feet(self.feet)} to {self.to}; {margin_words(self.outcome, self.margin_ft)}"
 
 
@@ -139,7 +153,7 @@ class Panel:
     found
         Every category.
     lines
-        Deciding distances, the narrowest margin first.
+        Lines that cut the site, then deciding distances, the narrowest margin first.
     remarks
         Cautions and assumptions.
     asked
@@ -193,10 +207,10 @@ def panel_of(record: Determination, lines: Sequence[Line] = ()) -> Panel:
 
 
 def decisive_lines(engine: Engine, site: Site, record: Determination) -> tuple[Line, ...]:
-    """Return the lines along which the deciding distances of a determination were measured.
+    """Return the lines that cut a site, and those along which its deciding distances were measured.
 
-    A line is drawn only where its length is the figure that the record has; what was measured from a place that
-    cannot be told from the record has none.
+    A line is drawn only where its length, or the share that it cuts off, is the figure that the record has; what was
+    measured from a place that cannot be told from the record has none.
 
     Parameters
     ----------
@@ -209,13 +223,13 @@ def decisive_lines(engine: Engine, site: Site, record: Determination) -> tuple[L
         return ()
     lines: dict[tuple[LonLat, LonLat, float, str], Line] = {}
     for finding in record.findings:
-        if finding.margin_ft is None:
-            continue
         for evidence in finding.evidence:
-            if evidence.margin_ft != finding.margin_ft or evidence.layer is None:
+            layer = None if evidence.layer is None else engine.atlas.layer(evidence.layer)
+            if layer is None:
                 continue
-            layer = engine.atlas.layer(evidence.layer)
-            drawn = None if layer is None else _line(site.geometry, layer, evidence, finding.outcome)
+            drawn = _cut(site.geometry, layer, evidence, finding.outcome)
+            if drawn is None and finding.margin_ft is not None and evidence.margin_ft == finding.margin_ft:
+                drawn = _line(site.geometry, layer, evidence, finding.outcome)
             if drawn is None:
                 continue
             # Of one line an open finding says another thing than one that is decided.
@@ -225,6 +239,41 @@ def decisive_lines(engine: Engine, site: Site, record: Determination) -> tuple[L
             lines[key] = drawn._replace(findings=tuple(dict.fromkeys(ids)))
             break
     return tuple(sorted(lines.values(), key=lambda line: abs(line.margin_ft)))
+
+
+def _cut(site: shapely.Geometry, layer: Layer, evidence: Evidence, outcome: str) -> Line | None:
+    """Return the line of an area or of a radius across a site; None where no feature cuts off the share recorded."""
+    share = None if evidence.share is None else evidence.share.value
+    if site.geom_type == "Point" or share is None or not 0 < share < 1 or evidence.outcome != outcome:
+        return None
+    radius = evidence.radius_ft
+    for i in _features(layer, evidence):
+        if radius is None:
+            ground = layer.geometry(i)
+        elif layer.lonlat is not None:
+            ground = geodesic_circle(float(layer.lonlat[i, 0]), float(layer.lonlat[i, 1]), radius)
+        else:
+            continue
+        inside = shapely.intersection(site, ground)
+        if abs(float(shapely.area(inside) / shapely.area(site)) - share) > _AGREES:
+            continue
+        across = shapely.line_merge(shapely.intersection(shapely.boundary(ground), site))
+        ends = shapely.get_coordinates(shapely.boundary(across))
+        if len(ends) > 1:
+            far = shapely.distance(shapely.points(ends), shapely.points(ends)[:, None])
+            both = ends[list(np.unravel_index(int(np.argmax(far)), far.shape))]
+            length = float(far.max()) * FT_PER_FTUS
+            start, end = _degrees(both)
+            name = evidence.feature_name or layer.manifest.title
+            to = f"the line of {name}" if radius is None else f"the radius of {feet(radius)} around {name}"
+            return Line((), start, end, to, length, 0.0, outcome, share)
+    return None
+
+
+def _degrees(ends: NDArray[np.float64]) -> tuple[LonLat, LonLat]:
+    lon, lat = to_lonlat(*ends.T)
+    first, last = ((round(float(lon[k]), 7), round(float(lat[k]), 7)) for k in (0, 1))
+    return first, last
 
 
 def _line(site: shapely.Geometry, layer: Layer, evidence: Evidence, outcome: str) -> Line | None:
@@ -244,8 +293,7 @@ def _line(site: shapely.Geometry, layer: Layer, evidence: Evidence, outcome: str
                 best = off, candidate
     if best is None or best[0] > max(_AGREES_FT, _AGREES * wanted):
         return None
-    lon, lat = to_lonlat(*shapely.get_coordinates(best[1])[[0, -1]].T)
-    start, end = ((round(float(lon[k]), 7), round(float(lat[k]), 7)) for k in (0, 1))
+    start, end = _degrees(shapely.get_coordinates(best[1])[[0, -1]])
     name = evidence.feature_name or layer.manifest.title
     to = name if radius is not None else f"the line of {name}"
     return Line((), start, end, to, wanted, evidence.margin_ft, outcome)

@@ -27,7 +27,6 @@ from grownj_geo.palette import NO_AMOUNT, area_groups, tier_looks
 from grownj_geo.reportwords import weak_words
 from grownj_geo.tableparts import disk_faults
 from grownj_geo.units import FT_PER_METRE, to_lonlat
-from grownj_geo.words import feet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -322,7 +321,7 @@ def _panel(
             [places[f] for f in line.findings if f in places],
             *line.start,
             *line.end,
-            texts.place(feet(line.feet)),
+            texts.place(line.label),
             texts.place(line.words),
         ]
         for line in panel.lines

@@ -11,7 +11,6 @@ import shapely
 from grownj_geo.maps import tier_keys
 from grownj_geo.picturetext import printable
 from grownj_geo.units import FT_PER_FTUS, FT_PER_MILE, to_working
-from grownj_geo.words import feet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -254,7 +253,7 @@ def _lines(axes: Axes, sites: MapSites, taken: list[Box]) -> None:
         axes.plot(*ends, color="black", linewidth=1.3, linestyle=(0, (5, 2)), zorder=5.1)
         axes.plot(ends[0][1], ends[1][1], "o", color="black", markerfacecolor="white", markersize=5, zorder=5.2)
         if np.ptp(ends, axis=1).max() > 0.06 * (axes.get_xlim()[1] - axes.get_xlim()[0]):
-            _text(axes, float(np.mean(ends[0])), float(np.mean(ends[1])), feet(line.feet), taken, size=7.5, bold=True)
+            _text(axes, float(np.mean(ends[0])), float(np.mean(ends[1])), line.label, taken, size=7.5, bold=True)
 
 
 def has_amount(sites: MapSites, key: TierKey, keys: Sequence[TierKey]) -> NDArray[np.bool_]:

@@ -63,7 +63,7 @@ def _parts(one: Leaves) -> Iterator[str]:
         if isinstance(node, ShareOverNode):
             if one.layer(node.share_over.layer) is not None:
                 named = f"{node.share_over.layer} within {one.bound.figures[node.share_over.radius]:g} mi"
-                yield from _said(named, *one.share_of(node))
+                yield from _said(named, *one.share_of(node.share_over))
         elif isinstance(node, InsideNode | OverlapsNode):
             where = node.inside if isinstance(node, InsideNode) else node.overlaps
             found = one.coverage(where)

@@ -17,6 +17,7 @@ from grownj_geo.nodes import (
     ContainsFeatureNode,
     DesignatedNode,
     InsideNode,
+    Node,
     OverlapsNode,
     RatioNode,
     ShareOverNode,
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = ["deciding_sets", "open_points"]
 
+_CUT = "A3"
+"""The reading that says how a site is taken that a line cuts."""
 _MOST_SETS = 12
 _LARGEST_SET = 2
 
@@ -44,8 +47,9 @@ _LARGEST_SET = 2
 def deciding_sets(run: Evaluation, categories: Sequence[str]) -> dict[str, list[tuple[str, ...]]]:
     """Return, for each undetermined category, the smallest sets of missing things that could decide it.
 
-    A missing thing is ``layer:NAME``, ``fact:NAME``, ``reading:ID``, ``position:LAYER`` (a better position or
-    line), ``place`` or ``municipality``. Sets of two are looked for where no single thing decides.
+    A missing thing is ``layer:NAME``, ``fact:NAME``, ``reading:ID`` (A3 for a site that a line cuts),
+    ``position:LAYER`` (a better position or line), ``place`` or ``municipality``. Sets of two are looked for where no
+    single thing decides.
 
     Parameters
     ----------
@@ -117,6 +121,7 @@ def _needs_of(clause: Clause, run: Evaluation) -> tuple[_Need, ...]:
     """Return the ways to settle an undetermined leaf clause, each by itself."""
     node = clause.node
     causes = Cause(int(run.clause_values[clause.path].causes[0]))
+    by_reading = _by_reading_of_cut(node, causes)
     if isinstance(node, UndeterminedNode):
         opened = node.readings if node.undetermined.cause == "reading_open" else ()
         return tuple(_Need(frozenset({f"reading:{reading}"})) for reading in opened)
@@ -125,14 +130,22 @@ def _needs_of(clause: Clause, run: Evaluation) -> tuple[_Need, ...]:
         return (_Need(frozenset(f"fact:{name}" for name in facts if not _is_stated(run, name))),)
     if isinstance(node, SiteFactNode):
         fact = node.site_fact
-        stated = (_Need(frozenset({f"fact:{fact.name}"})),)
-        return stated if fact.supported_by is None else stated + _from_layer(fact.supported_by.layer, causes, run)
+        shown = () if fact.supported_by is None else _from_layer(fact.supported_by.layer, causes, run)
+        return (_Need(frozenset({f"fact:{fact.name}"})), *by_reading, *shown)
     if Cause.MUNICIPALITY_UNCERTAIN in causes:
         return (_Need(frozenset({"municipality"})),)
     layer_id = _layer_of(clause)
-    if layer_id is None:
-        return (_Need(frozenset({"place"})),) if Cause.LOCATION_UNKNOWN in causes else ()
-    return _from_layer(layer_id, causes, run)
+    if layer_id is not None:
+        return by_reading + _from_layer(layer_id, causes, run)
+    return by_reading or ((_Need(frozenset({"place"})),) if Cause.LOCATION_UNKNOWN in causes else ())
+
+
+def _by_reading_of_cut(node: Node, causes: Cause) -> tuple[_Need, ...]:
+    """Return the reading that decides a clause whose line cuts the site, where the clause is read by it."""
+    where = node.inside if isinstance(node, InsideNode) else None
+    if Cause.PARTIAL not in causes or (where is not None and where.cut != "as_read"):
+        return ()
+    return (_Need(frozenset({f"reading:{_CUT}"})),)
 
 
 def _from_layer(layer_id: str, causes: Cause, run: Evaluation) -> tuple[_Need, ...]:

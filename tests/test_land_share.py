@@ -306,3 +306,55 @@ def test_a_point_at_the_planning_areas_line_is_never_partial(reading: str) -> No
         evidence = leaf(where, site(shapely.Point(x + east, y)), PA1)
         assert evidence.outcome == expected
         assert "partial" not in evidence.causes
+
+
+# -- a parcel that a plain radius cuts ------------------------------------------------------------------
+
+TOD = "transit_oriented_development"
+
+
+def radius_of(asked: Site, readings: Mapping[str, str] | None = None) -> tuple[Engine, Evidence]:
+    """Return the evidence of a parcel near one station, for a clause that asks for a distance and no share."""
+    where = engine(stations([(*PRINCETON, NAMED)]), book="grow-nj", readings=readings)
+    return where, where.determine(asked)[TOD].evidence[0]
+
+
+@pytest.mark.parametrize("share", [0.25, 0.8])
+def test_a_parcel_that_a_radius_cuts_shows_its_share_in_words(share: float) -> None:
+    parcel = Ground(PRINCETON).rectangle(*cut(HALF_MILE, share))
+    _, evidence = radius_of(site(parcel))
+    assert evidence.outcome == "undetermined"
+    assert evidence.causes == ("partial",)
+    assert shares(evidence)[1] == pytest.approx(share, abs=CLOSE)
+    assert evidence.words.endswith(f"which takes in {share:.1%} of the site".replace("%", " %"))
+
+
+@pytest.mark.parametrize(("x0", "expected"), [(2000.0, "yes"), (2700.0, "no")])
+def test_a_parcel_that_no_radius_cuts_shows_none(x0: float, expected: str) -> None:
+    _, evidence = radius_of(site(Ground(PRINCETON).rectangle(x0, x0 + 200, 150)))
+    assert evidence.outcome == expected
+    assert evidence.share is None
+    assert "takes in" not in evidence.words
+
+
+def test_reading_a3_is_named_and_decides_a_parcel_that_a_line_cuts() -> None:
+    parcel = site(Ground(PRINCETON).rectangle(*cut(HALF_MILE, 0.25)))
+    layer, half = half_in()
+    for where, asked, category in (
+        (engine(stations([(*PRINCETON, NAMED)]), book="grow-nj"), parcel, TOD),
+        (engine(layer, book="grow-nj"), site(half), "qualified_incentive_area"),
+    ):
+        named = {missing.needs: missing.words for missing in where.determine(asked)[category].would_decide}
+        assert named["reading:A3",] == (
+            "choose a reading of A3 (Site cut by an area's line: --reading A3=any, majority or all)"
+        )
+        chosen = Engine(where.atlas, where.rulebook, {"A3": "any"}).determine(asked)[category]
+        assert chosen.outcome == "yes"
+        assert not any("reading:A3" in missing.needs for missing in chosen.would_decide)
+
+
+def test_reading_a3_is_not_named_where_no_line_cuts() -> None:
+    where = engine(stations([(*PRINCETON, NAMED)]), book="grow-nj")
+    for asked in (Ground(PRINCETON).point(2640, 0), Ground(PRINCETON).rectangle(6000.0, 6200.0, 150)):
+        for finding in where.determine(site(asked)).findings:
+            assert not any("reading:A3" in missing.needs for missing in finding.would_decide)

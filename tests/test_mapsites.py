@@ -111,6 +111,29 @@ def test_the_line_of_a_polygon_begins_where_it_was_measured(engine: Engine) -> N
     assert float(geodesic_ft(*station.start, *station.end)) == pytest.approx(station.feet, abs=6)
 
 
+def test_the_line_that_cuts_a_lot_comes_first_with_its_share(engine: Engine) -> None:
+    x, y = (float(v) for v in to_working(*METROPARK))
+    lot = shapely.box(x - 900, y - 40, x + 900, y + 40)
+    record = engine.determine(site := Site(typed="lot", located_by="drawn", geometry=lot))
+    (evidence,) = (e for e in record["transit_oriented_development"].evidence if e.feature_name == "Metropark")
+    assert evidence.share is not None
+    line = decisive_lines(engine, site, record)[0]
+    assert line.findings[0] == "transit_oriented_development"
+    assert line.share == evidence.share.value
+    share = line.label.removesuffix(" inside")
+    assert line.words == f"the radius of 0.50 miles around Metropark cuts the site: {share} of it is inside"
+    # From one end of the cut to the other, each on the circle.
+    assert line.feet == pytest.approx(80, abs=2)
+    station = next(s for s in record.stations if s.name == "Metropark")
+    layer = engine.atlas.layer("transit_stations")
+    assert layer is not None
+    at = layer.lonlat[layer.names.index(station.name)]
+    for end in (line.start, line.end):
+        assert float(geodesic_ft(*end, *at)) == pytest.approx(2640, abs=1)
+    whole = Site(typed="lot", located_by="drawn", geometry=shapely.box(x + 300, y - 40, x + 900, y + 40))
+    assert all(line.share is None for line in decisive_lines(engine, whole, engine.determine(whole)))
+
+
 def test_a_site_known_by_municipality_has_no_line_and_no_place(asked: Asked, engine: Engine) -> None:
     site = locate("", municipality="Camden City", directory=Directory(engine.atlas))
     found = sites_of_places(asked, engine, [site])

@@ -135,7 +135,7 @@ grownj.panel = function (map, data, sites, areas) {
       about.typed && about.typed !== name ? make("p", { class: "cite" }, "Given as ", grownj.name(grownj.short(about.typed, 300))) : null,
       about.general ? make("p", { class: "note" }, data.words.general) : null,
       place === null ? make("p", { class: "note" }, "Only the municipality of this site is known, so it has no place on the map.") : null,
-      nearest.length ? make("h3", {}, "Deciding distances") : null,
+      nearest.length ? make("h3", {}, "Deciding lines") : null,
       nearest.length ? make("ul", { class: "plain" }, nearest) : null,
       group("Yes", 1, about.rows, about, true),
       group("Undetermined", 0, about.rows, about, true),
