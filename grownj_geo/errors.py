@@ -8,6 +8,7 @@ from __future__ import annotations
 __all__ = [
     "FactError",
     "LayerError",
+    "NoPlaceError",
     "OutsideNewJerseyError",
     "RecordError",
     "RulebookError",
@@ -21,6 +22,10 @@ class SiteError(ValueError):
 
 class OutsideNewJerseyError(SiteError):
     """The site was understood, and lies outside New Jersey."""
+
+
+class NoPlaceError(SiteError):
+    """Text that is in none of the forms of a place: words, an address or block and lot perhaps."""
 
 
 class FactError(ValueError):

@@ -1,6 +1,7 @@
 """From what the user typed to a site: coordinates, WKT, GeoJSON, a parcel number, or a municipality.
 
-Nothing is fetched, and nothing is opened but a GeoJSON file, which is read as plain JSON.
+Nothing is fetched, and nothing is opened but a GeoJSON file, which is read as plain JSON. Addresses, and the outlines
+of parcels, are the business of `finder`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import shapely
 
 from grownj_geo.coordinates import parse_coordinates
 from grownj_geo.crs import LONLAT, Misfit, agreed_crs, misfit, parse_crs, plain_text
-from grownj_geo.errors import OutsideNewJerseyError, SiteError
+from grownj_geo.errors import NoPlaceError, OutsideNewJerseyError, SiteError
 from grownj_geo.geojson import (
     MAX_BYTES,
     REPAIR,
@@ -47,7 +48,7 @@ _HEMISPHERE = re.compile(r"[NSEW]\b", re.IGNORECASE)
 _MAX_TYPED = 10_000
 _MAX_WKT = 5_000_000
 _HELP = (
-    "An address cannot be looked up in this version. Give coordinates (40.7344,-74.1641), a parcel number "
+    "An address cannot be looked up here. Give coordinates (40.7344,-74.1641), a parcel number "
     '(0408_81_1), a GeoJSON file or WKT; or --municipality "Camden City" where only the municipality is known'
 )
 
@@ -307,16 +308,20 @@ def _place(text: str, crs: str | None, directory: MunicipalDirectory, *, files: 
         _refuse_crs(crs, "a parcel number")
         return _Place("parcel number (PAMS_PIN)", None, pins, notes=notes)
     if not _coordinate_like(plain):
-        refuse(f"The site was read as {text[:80]!r}", "that is no place that can be read", _HELP)
+        raise _no_place(text)
     try:
         at = parse_coordinates(text, crs=crs)
     except OutsideNewJerseyError:
         raise
     except SiteError as error:
         if re.search(r"[A-Za-z]{3}", plain) and "is not part of a coordinate" in str(error):
-            refuse(f"The site was read as {text[:80]!r}", "that is no place that can be read", _HELP)
+            raise _no_place(text) from error
         raise
     return _Place(f"coordinates, {at.order}", shapely.Point(at.x, at.y), notes=at.notes)
+
+
+def _no_place(text: str) -> NoPlaceError:
+    return NoPlaceError(f"The site was read as {text[:80]!r}: that is no place that can be read. {_HELP}.")
 
 
 def _site(
@@ -400,8 +405,10 @@ def locate(
     ------
     OutsideNewJerseyError
         Where the place is understood and plainly not in New Jersey.
+    NoPlaceError
+        For words, which may be an address: `finder` looks such up.
     SiteError
-        For everything that cannot be read without guessing.
+        For everything else that cannot be read without guessing.
 
     Examples
     --------
