@@ -79,7 +79,6 @@ EPILOG = """Exit codes:
 4  incomplete: a layer that ships or was loaded could not be used; the report is printed all the same"""
 STRICT_WORDS = "No assumptions (A24=list_of_the_year, A25=undetermined), no layers of another edition (A43=strict)."
 
-_STRICT = {"A24": "list_of_the_year", "A25": "undetermined", "A43": "strict"}
 _NUMBER_LIKE = re.compile(r"-\s*[\d.]|-\s")
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _LARGEST_FACTS = 1_000_000
@@ -367,7 +366,9 @@ def readings_of(chosen: Sequence[str], *, strict: bool, strict_editions: bool = 
             fail(f"The reading {statement!r} has no '='; expected ID=OPTION. Write it as --reading A11=strict.")
         if found.setdefault(name, choice) != choice:
             fail(f"The reading {name} was chosen twice, as {found[name]} and {choice}; expected one. Choose one.")
-    for name, choice in _STRICT.items() if strict else ():
+    if strict:
+        from grownj_geo.readings import STRICT_READINGS  # noqa: PLC0415 - only where it is used
+    for name, choice in STRICT_READINGS.items() if strict else ():
         if found.setdefault(name, choice) != choice:
             fail(f"--strict means {name}={choice}, and --reading says {name}={found[name]}. Leave out either.")
     return found

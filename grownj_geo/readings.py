@@ -15,7 +15,19 @@ from grownj_geo.yamlfile import read_yaml
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-__all__ = ["Reading", "load_readings", "nearest_name", "read_entries", "read_named", "resolve_readings"]
+__all__ = [
+    "STRICT_READINGS",
+    "Reading",
+    "load_readings",
+    "nearest_name",
+    "read_entries",
+    "read_named",
+    "resolve_readings",
+    "strict_readings",
+]
+
+STRICT_READINGS = {"A24": "list_of_the_year", "A25": "undetermined", "A43": "strict"}
+"""What is chosen where nothing is to be assumed."""
 
 OptionName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 Words = Annotated[str, Field(min_length=1)]
@@ -198,3 +210,29 @@ def resolve_readings(chosen: Mapping[str, str]) -> dict[str, str]:
                 f"{nearest_name(str(option), reading.options)}"
             )
     return {name: chosen.get(name, reading.default) for name, reading in readings.items()}
+
+
+def strict_readings(chosen: Mapping[str, str]) -> dict[str, str]:
+    """Return chosen readings with those under which nothing is assumed.
+
+    Parameters
+    ----------
+    chosen
+        Option names by reading id.
+
+    Raises
+    ------
+    RulebookError
+        Where one of them was chosen otherwise.
+
+    Examples
+    --------
+    >>> strict_readings({"A11": "strict"})
+    {'A11': 'strict', 'A24': 'list_of_the_year', 'A25': 'undetermined', 'A43': 'strict'}
+    """
+    for name, option in STRICT_READINGS.items():
+        if chosen.get(name, option) != option:
+            raise RulebookError(
+                f"Strict means {name}={option}, and {name}={chosen[name]} was chosen. Leave out either."
+            )
+    return {**chosen, **STRICT_READINGS}
