@@ -55,7 +55,7 @@ CHANGED, REFUSED = 5, 2
 _MOST_SITES = 60
 _RECHECK_EPILOG = """Exit codes:
 
-0  every record is answered the same
+0  every record is answered the same (other margins, causes or assumptions are listed)
 
 1  something unforeseen: please report it
 
@@ -147,14 +147,14 @@ def recheck(
             _attempt(lambda one=kept: rechecker.recheck(one), kept.source, done, refused)  # type: ignore[misc]
     _recheck_out(done, refused, target, json=json, every=every, width=width)
     _leave(refused, [problem for one in done for problem in one.incomplete])
-    if any(not one.same for one in done):
+    if any(one.answers_differ for one in done):
         raise typer.Exit(CHANGED)
 
 
 def _recheck_out(
     done: list[Recheck], refused: list[Refused], target: Path | None, *, json: bool, every: bool, width: int | None
 ) -> None:
-    from grownj_geo.recordsout import recheck_rows, render_rechecks  # noqa: PLC0415 - only where it is used
+    from grownj_geo.recordsout import counted, recheck_rows, render_rechecks  # noqa: PLC0415 - only where it is used
 
     content = {
         "records": [
@@ -169,8 +169,7 @@ def _recheck_out(
     elif target is None:
         render_rechecks(done, refused, console_of(width), every=every)
     else:
-        changed = sum(not one.same for one in done)
-        say(f"Wrote {len(done):,} records ({changed:,} changed) and {len(refused):,} refused to {target}.")
+        say(f"Wrote {target}. {counted(done, refused)}.")
 
 
 # -- watch --------------------------------------------------------------------------------------------
@@ -232,7 +231,7 @@ def compare(
     sites: Sites = None,
     *,
     as_of: Annotated[
-        Text, option(metavar="DATE", words="The day for all (default: the records', or 2017-04-17).")
+        Text, option(metavar="DATE", words="The day for all (default: the records' last, or 2017-04-17).")
     ] = None,
     fact: Annotated[Texts, option(metavar="NAME=VALUE", words="A fact stated of every site; repeatable.")] = None,
     reading: Readings = None,
@@ -260,7 +259,8 @@ def compare(
 
     stated, typed_day = stated_facts(fact or ()), day_of(as_of, "--as-of")
     candidates, refused = _candidates(sites, typed_day or DEFAULT_AS_OF, crs, facts=stated, most=_MOST_SITES)
-    day = typed_day or _common_day(candidates) or DEFAULT_AS_OF
+    recorded = [candidate.kept.determination.as_of for candidate in candidates if candidate.kept is not None]
+    day = typed_day or max(recorded, default=DEFAULT_AS_OF)
     with refusals():
         atlas = cli_site.atlas_of(day, edition or ())
         engine = Engine(atlas, rulebook_of(rulebook), _readings(reading, strict_editions=strict_editions))
@@ -288,15 +288,6 @@ def compare(
     elif target is None:
         render_comparison(found, console_of(width))
     _leave(refused, found.incomplete)
-
-
-def _common_day(candidates: Sequence[Candidate]) -> date | None:
-    """Return the day of all records; None where there is no record; leave where they are of several days."""
-    days = {candidate.kept.determination.as_of for candidate in candidates if candidate.kept is not None}
-    if len(days) > 1:
-        listed = ", ".join(str(day) for day in sorted(days))
-        fail(f"The records are of several days: {listed}. Expected one day for all sites; choose it with --as-of.")
-    return days.pop() if days else None
 
 
 # -- what they share ----------------------------------------------------------------------------------

@@ -53,6 +53,8 @@ class Compared(_Record):
         known, of a polygon how far all of it is moved.
     cells
         By category.
+    recorded_as_of
+        The day of its kept record; null for a site without one. What is said here is of the comparison's day.
     differs
         For a kept record: whether it answered otherwise; null for a site without one.
     """
@@ -69,6 +71,7 @@ class Compared(_Record):
     next_better_ft: float | None
     cells: dict[str, Cell]
     not_checked: tuple[NotChecked, ...]
+    recorded_as_of: date | None
     differs: bool | None
     cautions: tuple[str, ...]
 
@@ -151,6 +154,7 @@ class Comparer:
             next_better_ft=None if nearest is None else _away_ft(nearest, whole=not candidate.site.is_point),
             cells={f.id: _cell(f) for f in found.findings},
             not_checked=found.not_checked,
+            recorded_as_of=None if kept is None else kept.determination.as_of,
             differs=differs,
             cautions=found.cautions,
         ), found
@@ -179,6 +183,12 @@ class Comparer:
             for column in columns
             if column.differs
         ]
+        days = {column.recorded_as_of for column in columns} - {None, bound.as_of}
+        if days:
+            cautions.append(
+                f"Some records are of other days ({', '.join(sorted(map(str, days)))}); every site is asked as of "
+                f"{bound.as_of} here. Choose another day with --as-of."
+            )
         stated = {tuple(sorted(column.facts)) for column in columns}
         if len(stated) > 1:
             cautions.append("Not the same facts are stated of every site; what waits for a fact is compared unevenly.")

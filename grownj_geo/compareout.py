@@ -27,6 +27,7 @@ _STYLES = {"yes": "green", "no": "red", "undetermined": "yellow"}
 _LABEL_WIDTH = 26
 _SITE_WIDTH = 26
 _MOST_WAYS = 2
+_RECORDED = "Recorded as of"
 
 
 def render_comparison(found: Comparison, console: Console) -> None:
@@ -51,6 +52,8 @@ def render_comparison(found: Comparison, console: Console) -> None:
 
 def _lines(found: Comparison, sites: Sequence[Compared]) -> Iterator[tuple[str, list[Text]]]:
     yield "Place", [Text(plain(site.place)) for site in sites]
+    if _has_records(found):
+        yield _RECORDED, [Text(_recorded(site)) for site in sites]
     yield "Base amount, at least", [Text(_dollars(site.floor)) for site in sites]
     yield "Base amount, at most", [Text(_dollars(site.ceiling)) for site in sites]
     yield "Next better line", [Text(plain(site.next_better)) for site in sites]
@@ -85,6 +88,14 @@ def would_decide(site: Compared) -> str:
     return shown + (f"; {len(ways) - _MOST_WAYS} more" if len(ways) > _MOST_WAYS else "") or "nothing is open"
 
 
+def _has_records(found: Comparison) -> bool:
+    return any(site.recorded_as_of for site in found.sites)
+
+
+def _recorded(site: Compared) -> str:
+    return str(site.recorded_as_of or "no record")
+
+
 def _dollars(value: int | None) -> str:
     return "none" if value is None else f"${value:,}"
 
@@ -117,6 +128,8 @@ def compare_csv(found: Comparison) -> str:
         ["next better line", *(site.next_better for site in sites)],
         ["next better line, feet", *(site.next_better_ft for site in sites)],
     ]
+    if _has_records(found):
+        rows.insert(4, ["recorded as of", *(site.recorded_as_of for site in sites)])
     for row in found.rows:
         cells = [site.cells[row.id] for site in sites]
         rows.append([row.label, *(c.outcome for c in cells)])
@@ -165,6 +178,7 @@ def compare_html(found: Comparison) -> str:
     """Return a comparison as a page that opens anywhere, loads nothing and runs nothing."""
     rows = [
         _html_row("Place", [_td(site.place) for site in found.sites]),
+        *([_html_row(_RECORDED, [_td(_recorded(site)) for site in found.sites])] if _has_records(found) else []),
         _html_row("Base amount, at least", [_td(_dollars(site.floor)) for site in found.sites]),
         _html_row("Base amount, at most", [_td(_dollars(site.ceiling)) for site in found.sites]),
         _html_row("Next better line", [_td(site.next_better) for site in found.sites]),

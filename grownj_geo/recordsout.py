@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from grownj_geo.recheck import Difference, Recheck
     from grownj_geo.watch import Turn, Upcoming, Watched
 
-__all__ = ["recheck_rows", "render_rechecks", "render_watched", "watch_rows"]
+__all__ = ["counted", "recheck_rows", "render_rechecks", "render_watched", "watch_rows"]
+
+_BESIDE = "the same answers and other margins, causes or assumptions"
 
 
 def render_rechecks(done: Sequence[Recheck], refused: Sequence[Refused], console: Console, *, every: bool) -> None:
@@ -38,23 +40,31 @@ def render_rechecks(done: Sequence[Recheck], refused: Sequence[Refused], console
         for change in one.inputs:
             _put(console, 2, f"other now: {change.words}")
         _differences(one.differences, console)
-    changed = sum(not one.same for one in done)
-    answers = sum(one.answers_differ for one in done)
-    beside = f" ({answers:,} in an answer, {changed - answers:,} in margins, causes or assumptions only)"
-    parts = [f"{changed:,} changed{beside if changed else ''}", f"{len(done) - changed:,} the same"]
+    console.print(Text(f"{counted(done, refused)}."))
+
+
+def counted(done: Sequence[Recheck], refused: Sequence[Refused]) -> str:
+    """Return how many records changed in an answer, and apart from them how many only in what stands beside it."""
+    answers, same = sum(one.answers_differ for one in done), sum(one.same for one in done)
+    beside = len(done) - answers - same
+    parts = [f"{answers:,} changed"]
+    if beside:
+        parts.append(f"{beside:,} with {_BESIDE}")
+    parts.append(f"{same:,} the same")
     if refused:
         parts.append(f"{len(refused):,} refused")
-    console.print(Text(f"{len(done) + len(refused):,} records: {', '.join(parts)}."))
+    count = len(done) + len(refused)
+    return f"{count:,} record{'s' * (count != 1)}: {', '.join(parts)}"
 
 
 def _status(one: Recheck) -> str:
     if one.same:
         return "the same"
-    return "CHANGED" if one.answers_differ else "the same answers, other margins, causes or assumptions"
+    return "CHANGED" if one.answers_differ else _BESIDE
 
 
 def _put(console: Console, indent: int, words: str) -> None:
-    console.print(Padding(Text(plain(words)), (0, 0, 0, indent)))
+    console.print(Padding(Text(plain(words)), (0, 0, 0, indent), expand=False))
 
 
 def _differences(differences: Sequence[Difference], console: Console) -> None:
@@ -75,7 +85,10 @@ def _figure(label: str, name: str) -> str:
 
 
 def recheck_rows(done: Sequence[Recheck], refused: Sequence[Refused]) -> Iterator[list[object]]:
-    """Yield a comparison of records as rows: a header, then a row for each difference, record without one, refusal."""
+    """Yield a comparison of records as rows: a header, then a row for each difference, record without one, refusal.
+
+    The status is that of the record: ``changed`` in an answer, ``beside`` in margins, causes or assumptions only.
+    """
     yield [
         "source", "site", "rulebook", "as_of_recorded", "as_of_now", "sealed", "status", "item", "figure", "was", "now",
         "because", "how", "why",
@@ -87,7 +100,8 @@ def recheck_rows(done: Sequence[Recheck], refused: Sequence[Refused]) -> Iterato
             yield [*first, "same", None, None, None, None, None, None, f"other now: {other}" if other else None]
         for d in one.differences:
             was, now = (None if v is None else value_words("", v) for v in (d.was, d.now))
-            yield [*first, "changed", d.item, d.field, was, now, "; ".join(d.because), d.how, d.why]
+            status = "changed" if one.answers_differ else "beside"
+            yield [*first, status, d.item, d.field, was, now, "; ".join(d.because), d.how, d.why]
     for lost in refused:
         yield [lost.source, None, None, None, None, None, "refused", None, None, None, None, None, None, lost.words]
 

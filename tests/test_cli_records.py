@@ -101,12 +101,30 @@ def test_check_says_the_next_better_line() -> None:
 
 def test_the_same_is_0_and_a_change_is_5(saved: Path) -> None:
     same = run("recheck", str(saved))
-    assert (same.exit_code, same.stdout) == (0, "1 records: 0 changed, 1 the same.\n")
+    assert (same.exit_code, same.stdout) == (0, "1 record: 0 changed, 1 the same.\n")
     changed = run("recheck", str(saved), "--as-of", "2014-11-01", "--width", "200")
     assert changed.exit_code == 5
     assert "Garden State Growth Zone, answer: no -> yes" in changed.stdout
     assert "Base amount, at least: $4,000 -> $5,000" in changed.stdout
     assert "P.L.2014 c.63" in changed.stdout
+
+
+def test_other_margins_beside_the_same_answers_are_counted_apart(saved: Path, tmp_path: Path) -> None:
+    newark = tmp_path / "newark.json"
+    run("check", NEWARK, "--as-of", "2018-10-02", "--save", str(newark))
+    words = "1 with the same answers and other margins, causes or assumptions"
+    beside = run("recheck", str(newark), "--as-of", "2018-10-04", "--width", "200")
+    assert beside.exit_code == 0
+    assert "Garden State Growth Zone, margin: none -> " in beside.stdout
+    assert beside.stdout.endswith(f"1 record: 0 changed, {words}, 0 the same.\n")
+    both = run("recheck", str(newark), str(saved), "--as-of", "2018-10-04", "--width", "200")
+    assert both.exit_code == 5
+    assert both.stdout.endswith(f"2 records: 1 changed, {words}, 0 the same.\n")
+    out = tmp_path / "out.csv"
+    assert run("recheck", str(newark), str(saved), "--as-of", "2018-10-04", "-o", str(out)).exit_code == 5
+    with out.open(encoding="utf-8", newline="") as file:
+        status = {row["source"].rpartition("/")[2]: row["status"] for row in csv.DictReader(file)}
+    assert status == {"newark.json": "beside", "ac.json": "changed"}
 
 
 def test_an_altered_record_is_refused_by_name_and_the_others_go_on(saved: Path) -> None:
@@ -163,7 +181,8 @@ def test_records_before_and_after_an_imported_edition(saved: Path, tmp_path: Pat
     load("RURAL", "2014-10-02")
     done = run("recheck", str(saved / "second.json"), "--edition", "planning_areas@2014-10-02", "--json")
     (one,) = results(done)["records"]
-    assert done.exit_code == 5
+    # A growth zone all the same: no answer is other, but what it rests on is.
+    assert (done.exit_code, one["same"], one["answers_differ"]) == (0, False, False)
     today = json.loads(run(*inside, "--edition", "planning_areas@2014-10-02", "--json").stdout)
     (kept,) = read_records([saved / "second.json"])
     assert isinstance(kept, Kept)
@@ -298,11 +317,20 @@ def test_compare_typed_sites_records_and_tables(saved: Path, tmp_path: Path) -> 
         assert words in out.read_text(encoding="utf-8")
 
 
-def test_records_of_several_days_want_one(saved: Path) -> None:
+def test_records_of_several_days_are_compared_on_the_last_and_show_their_own(saved: Path) -> None:
     run("check", NEWARK, "--save", str(saved / "n.json"))
-    done = run("compare", str(saved))
-    assert done.exit_code == 2
-    assert "of several days: 2014-10-01, 2017-04-17" in done.stderr
+    done = run("compare", str(saved), "--json")
+    assert done.exit_code == 0, done.stderr
+    found = Comparison.model_validate_json(done.stdout)
+    assert str(found.as_of) == "2017-04-17"
+    assert sorted(str(site.recorded_as_of) for site in found.sites) == ["2014-10-01", "2017-04-17"]
+    (caution,) = [words for words in found.cautions if "other days" in words]
+    assert caution == (
+        "Some records are of other days (2014-10-01); every site is asked as of 2017-04-17 here. Choose another day "
+        "with --as-of."
+    )
+    assert "Recorded as of" in run("compare", str(saved), "--width", "120").stdout
+    assert "Recorded as of" not in run("compare", NEWARK, "--width", "120").stdout
     one_day = run("compare", str(saved), "--as-of", "2018-11-01")
     assert one_day.exit_code == 0
     assert "was answered otherwise" in one_day.stdout.replace("\n", " ")

@@ -102,7 +102,12 @@ def test_a_record_that_was_answered_otherwise_is_cautioned(engine: Engine, tmp_p
         [Candidate("old", "old.json", old.site, old), Candidate("same", "same.json", same.site, same)]
     )
     assert [site.differs for site in found.sites] == [True, False]
-    assert found.cautions == ("old: its record (old.json) was answered otherwise; see grownj recheck.",)
+    answered, days = found.cautions
+    assert answered == "old: its record (old.json) was answered otherwise; see grownj recheck."
+    assert days.startswith("Some records are of other days (2014-10-01); every site is asked as of 2017-04-17 here.")
+    assert "<td>2014-10-01</td><td>2017-04-17</td>" in compare_html(found)
+    rows = {row[0]: row[1:] for row in csv.reader(io.StringIO(compare_csv(found)))}
+    assert rows["recorded as of"] == ["2014-10-01", "2017-04-17"]
 
 
 # -- out ----------------------------------------------------------------------------------------------
