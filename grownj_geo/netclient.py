@@ -28,9 +28,12 @@ if TYPE_CHECKING:
 
     from grownj_geo.netguard import Guard, Place
 
-__all__ = ["Incoming", "Reply", "Session", "TransientError", "json_of"]
+__all__ = ["Incoming", "Reply", "Session", "StatusFault", "TransientError", "Upload", "json_of"]
 
 T = TypeVar("T")
+
+Upload = tuple[str, bytes, str]
+"""A file in a form: its name, its content, and its media type."""
 
 _MOST_REDIRECTS = 5
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -43,6 +46,27 @@ _HINTS = {
     404: "The service may have moved; look at the publisher's page for its address.",
     407: "The proxy wants a user name and a password: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT.",
 }
+
+
+class StatusFault(LayerFault):
+    """A server answered with an error.
+
+    Attributes
+    ----------
+    status
+        The HTTP status.
+    wait_s
+        How long the server asks to be left alone, in seconds; None where it says nothing.
+    """
+
+    def __init__(self, fault: str, message: str, status: int, wait_s: float | None = None) -> None:
+        super().__init__(fault, message)
+        self.status = status
+        self.wait_s = wait_s
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how it crosses from one process to another."""
+        return type(self), (self.fault, str(self), self.status, self.wait_s)
 
 
 @dataclass(frozen=True)
@@ -232,7 +256,7 @@ class Session:
         Raises
         ------
         LayerFault
-            ``offline``, ``http_error``, ``too_slow``, ``response_too_large``, ``address_refused``,
+            ``offline``, ``http_error`` (a `StatusFault`), ``too_slow``, ``response_too_large``, ``address_refused``,
             ``redirect_refused``, ``tls_error``, ``cut_short``, and what `parse` names.
         """
 
@@ -254,7 +278,7 @@ class Session:
                 most = self.guard.tries if error.tries is None else min(error.tries, self.guard.tries)
                 if tried >= most:
                     times = "once" if tried == 1 else f"{tried} times"
-                    raise LayerFault(error.fault, f"{error} (asked {times})") from error
+                    raise _final(error, f"{error} (asked {times})") from error
                 self.pause(error, tried)
 
     def pause(self, error: TransientError, tried: int) -> None:
@@ -263,9 +287,7 @@ class Session:
         wait = min(guard.backoff_s * 2 ** (tried - 1), guard.longest_wait_s) * random.uniform(0.5, 1.0)  # noqa: S311 - only spreads requests
         if error.wait_s is not None:
             if error.wait_s > guard.longest_wait_s:
-                raise LayerFault(
-                    error.fault, f"{error} It asks to be left alone for {error.wait_s:,.0f} seconds."
-                ) from error
+                raise _final(error, f"{error} It asks to be left alone for {error.wait_s:,.0f} seconds.") from error
             wait = max(wait, error.wait_s)
         if time.monotonic() + wait > self._end:
             raise LayerFault(
@@ -279,6 +301,7 @@ class Session:
         url: str,
         *,
         form: Mapping[str, str] | None = None,
+        files: Mapping[str, Upload] | None = None,
         headers: Mapping[str, str] | None = None,
         whole_time: bool = False,
     ) -> Iterator[Incoming]:
@@ -288,6 +311,8 @@ class Session:
         ----------
         url, form
             As in `read`.
+        files
+            Sent in the form, by field.
         headers
             Further headers.
         whole_time
@@ -302,9 +327,9 @@ class Session:
         now = time.monotonic()
         self._clock.about = _short(url)
         self._clock.deadline = self._end if whole_time else min(self._end, now + self.guard.reply_s)
-        method = "GET" if form is None else "POST"
+        method = "GET" if form is None and files is None else "POST"
         for _ in range(_MOST_REDIRECTS + 1):
-            request = self._client.build_request(method, place.url, data=form, headers=dict(headers or {}))
+            request = self._client.build_request(method, place.url, data=form, files=files, headers=dict(headers or {}))
             with _faults(place.url, self._clock):
                 response = self._client.send(request, stream=True)
             try:
@@ -346,8 +371,15 @@ def _check_status(response: httpx.Response, place: Place) -> None:
     message = f"{_short(place.url)}: the server answered HTTP {status}; expected 200."
     if status in _PASSING:
         wait = _wait_s(response.headers.get("retry-after"))
-        raise TransientError("http_error", f"{message} It may be busy; try again later.", wait_s=wait)
-    raise LayerFault("http_error", f"{message} {_HINTS.get(status, 'Look at the address in a browser.')}")
+        raise TransientError("http_error", f"{message} It may be busy; try again later.", wait_s=wait, status=status)
+    raise StatusFault("http_error", f"{message} {_HINTS.get(status, 'Look at the address in a browser.')}", status)
+
+
+def _final(error: TransientError, message: str) -> LayerFault:
+    """Return what is raised where something that may go away did not."""
+    if error.status is None:
+        return LayerFault(error.fault, message)
+    return StatusFault(error.fault, message, error.status, error.wait_s)
 
 
 def _wait_s(text: str | None) -> float | None:

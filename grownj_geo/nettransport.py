@@ -40,13 +40,24 @@ class TransientError(Exception):
         How long the server asks to be left alone; None where it says nothing.
     tries
         How often to try in all, where that is less often than the guard says.
+    status
+        Of the reply, where one came.
     """
 
-    def __init__(self, fault: str, message: str, *, wait_s: float | None = None, tries: int | None = None) -> None:
+    def __init__(
+        self,
+        fault: str,
+        message: str,
+        *,
+        wait_s: float | None = None,
+        tries: int | None = None,
+        status: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.fault = fault
         self.wait_s = wait_s
         self.tries = tries
+        self.status = status
 
 
 @dataclass
