@@ -18,7 +18,7 @@ from grownj_geo.units import FT_PER_METRE, geodesic_ft, to_lonlat
 from grownj_geo.yamlfile import read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import date
 
     import shapely
@@ -250,8 +250,18 @@ class Locator(Protocol):
         """
         ...
 
-    def find_many(self, queries: Sequence[AddressQuery]) -> tuple[Answer, ...]:
-        """Return an answer for each query, in order; the failure of one does not lose the others."""
+    def find_many(
+        self, queries: Sequence[AddressQuery], *, progress: Callable[[int, int], None] | None = None
+    ) -> tuple[Answer, ...]:
+        """Return an answer for each query, in order; the failure of one does not lose the others.
+
+        Parameters
+        ----------
+        queries
+            Any number; what was asked twice is sent once.
+        progress
+            Called with how many are answered, and of how many.
+        """
         ...
 
 
