@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from pathlib import Path  # noqa: TC003 - typer reads the annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -23,18 +22,24 @@ from grownj_geo.cli_site import (
     say,
     utf8,
 )
+from grownj_geo.cli_sites import (
+    Column,
+    Delimiter,
+    Encoding,
+    Sheet,
+    SiteColumn,
+    Sublayer,
+    TableCrs,
+    rows_done,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from grownj_geo.batch import BatchSummary
     from grownj_geo.batchwork import Question
 
 __all__ = ["batch"]
 
 _MOST_SHOWN = 10
-
-Column = Annotated[Text, option(metavar="NAME", words="Column, where its name is not a usual one.")]
 
 
 def batch(
@@ -57,8 +62,8 @@ def batch(
     lat: Column = None,
     x: Column = None,
     y: Column = None,
-    crs: Annotated[Text, option(metavar="CODE", words="What coordinates are in, if the table says nothing.")] = None,
-    site: Annotated[Text, option(metavar="NAME", words="Column of places as check takes them.")] = None,
+    crs: TableCrs = None,
+    site: SiteColumn = None,
     pin: Column = None,
     municipality: Column = None,
     county: Column = None,
@@ -68,10 +73,10 @@ def batch(
     wkt: Column = None,
     uncertainty: Annotated[Text, option(metavar="NAME", words="Column of feet that a place may be off.")] = None,
     uncertainty_ft: Annotated[float, option(metavar="FEET", words="The same for every row.")] = 0.0,
-    sheet: Annotated[Text, option(metavar="NAME", words="Sheet of a workbook.")] = None,
-    sublayer: Annotated[Text, option(metavar="NAME", words="Layer of a file with several.")] = None,
-    encoding: Annotated[Text, option(metavar="NAME", words="What text is in, as in cp1252.")] = None,
-    delimiter: Annotated[Text, option(metavar="SIGN", words="What stands between two cells.")] = None,
+    sheet: Sheet = None,
+    sublayer: Sublayer = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
     workers: Annotated[int, option("--workers", metavar="N", least=1, words="Processes that answer.")] = 1,
     engine: Annotated[str, option("--engine", metavar="processes|dask", words="Who they are.")] = "processes",
     scheduler: Annotated[
@@ -125,7 +130,7 @@ def batch(
     _check_choices(index, engine, scheduler, workers)
     wanted: Literal["auto", "build", "no"] = "build" if index == "build" else "no" if index == "no" else "auto"
     options = BatchOptions(table, block_rows, workers, resume, strict, wanted, scheduler)
-    with refusals(), _progress(hidden=json) as progress:
+    with refusals(), rows_done(hidden=json) as progress:
         found = run_batch(source, output, question, options=options, evidence=evidence, progress=progress)
     if summary is not None:
         _write_summary(summary, found)
@@ -197,17 +202,3 @@ def _print_summary(found: BatchSummary) -> None:
     say(f"Near a line: {found.near_line:,} sites. Causes: {', '.join(f'{k} {v:,}' for k, v in found.causes.items())}.")
     again = f" ({found.resumed_rows:,} were written before)" if found.resumed_rows else ""
     say(f"{found.seconds:,.1f} s, {found.rows_per_second:,.0f} rows a second{again}.")
-
-
-@contextmanager
-def _progress(*, hidden: bool) -> Iterator[Callable[[int, int | None], None]]:
-    """Show on the error stream how many rows are done, how fast, and how long it will take."""
-    from rich.console import Console  # noqa: PLC0415 - only where it is used
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn  # noqa: PLC0415 - same
-
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    console = Console(stderr=True)
-    # Into a file it would write an empty line and nothing else.
-    with Progress(*columns, console=console, transient=True, disable=hidden or not console.is_terminal) as bar:
-        task = bar.add_task("rows", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -27,6 +27,7 @@ from grownj_geo.cli_site import (
     say,
     utf8,
 )
+from grownj_geo.cli_sites import Column, Sheet, SiteColumn, Sublayer, TableCrs, rows_done, steps_done
 
 if TYPE_CHECKING:
     from grownj_geo.determine import Engine
@@ -40,7 +41,6 @@ Output = Annotated[
     Path | None,
     option("-o", "--output", metavar="FILE", words=".gpkg, .gdb, .shp.zip, .kml, .kmz, .geojson or .parquet."),
 ]
-Column = Annotated[Text, option(metavar="NAME", words="Column, where its name is not a usual one.")]
 
 
 @export_app.command("areas", epilog=EPILOG)
@@ -81,8 +81,8 @@ def export_areas_command(
     target = _target(output, "grownj export areas -o areas.gpkg")
     from grownj_geo.export import export_areas  # noqa: PLC0415 - only where it is used
 
-    with refusals():
-        written = export_areas(engine, target, areas=category)
+    with refusals(), steps_done(hidden=json) as progress:
+        written = export_areas(engine, target, areas=category, progress=progress)
     _tell(written, json=json)
 
 
@@ -117,14 +117,14 @@ def export_sites_command(
     ] = "brief",
     lon: Column = None,
     lat: Column = None,
-    crs: Annotated[Text, option(metavar="CODE", words="What coordinates are in, if the table says nothing.")] = None,
-    site: Annotated[Text, option(metavar="NAME", words="Column of places as check takes them.")] = None,
+    crs: TableCrs = None,
+    site: SiteColumn = None,
     pin: Column = None,
     municipality: Column = None,
     wkt: Column = None,
     uncertainty_ft: Annotated[float, option(metavar="FEET", words="How far every place may be off.")] = 0.0,
-    sheet: Annotated[Text, option(metavar="NAME", words="Sheet of a workbook.")] = None,
-    sublayer: Annotated[Text, option(metavar="NAME", words="Layer of a file with several.")] = None,
+    sheet: Sheet = None,
+    sublayer: Sublayer = None,
     json: Json = False,
 ) -> None:
     """Write determined sites with their answers as a GIS file.
@@ -156,8 +156,8 @@ def export_sites_command(
         lon=lon, lat=lat, crs=crs, site=site, pin=pin, municipality=municipality, wkt=wkt,
         uncertainty_ft=uncertainty_ft, sheet=sheet, sublayer=sublayer,
     )  # fmt: skip
-    with refusals():
-        written, _ = export_sites(source, target, question, options=options)
+    with refusals(), rows_done(hidden=json) as progress:
+        written, _ = export_sites(source, target, question, options=options, progress=progress)
     _tell(written, json=json)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
@@ -29,6 +28,7 @@ from grownj_geo.cli_site import (
     say,
     utf8,
 )
+from grownj_geo.cli_sites import Column, Delimiter, Encoding, Sheet, SiteColumn, Sublayer, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,12 +43,10 @@ __all__ = ["draw_map"]
 
 _SITES = "A table as batch takes it, or places as check takes them, one word each; without any, areas alone."
 _KINDS = (".html", ".png", ".svg", ".pdf")
-_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?,?")
 _MOST_TOLD = 10
 _MANY_BYTES = range(10_000, 1_000_000)
 """Of a table that probably has many sites, and yet so few that each has a panel of its own."""
 
-Column = Annotated[Text, option(metavar="NAME", words="Column, where its name is not a usual one.")]
 Picture = Annotated[Path | None, option(metavar="FILE", words="A picture too.")]
 
 
@@ -77,7 +75,7 @@ def draw_map(
     lat: Column = None,
     x: Column = None,
     y: Column = None,
-    site: Annotated[Text, option(metavar="NAME", words="Column of places as check takes them.")] = None,
+    site: SiteColumn = None,
     pin: Column = None,
     municipality: Column = None,
     county: Column = None,
@@ -85,10 +83,10 @@ def draw_map(
     lot: Column = None,
     qualifier: Column = None,
     wkt: Column = None,
-    sheet: Annotated[Text, option(metavar="NAME", words="Sheet of a workbook.")] = None,
-    sublayer: Annotated[Text, option(metavar="NAME", words="Layer of a file with several.")] = None,
-    encoding: Annotated[Text, option(metavar="NAME", words="What text is in, as in cp1252.")] = None,
-    delimiter: Annotated[Text, option(metavar="SIGN", words="What stands between two cells.")] = None,
+    sheet: Sheet = None,
+    sublayer: Sublayer = None,
+    encoding: Encoding = None,
+    delimiter: Delimiter = None,
 ) -> None:
     """Draw areas and sites: a page that opens without a network, or a picture for a document.
 
@@ -100,7 +98,7 @@ def draw_map(
 
     grownj map "40.7344,-74.1641" "40.567092,-74.320347" -o two.pdf
     """
-    typed = _places(sites or [])
+    typed = places_of(sites or [])
     utf8(*typed, crs, name, *(reading or ()), *(str(part) for part in (output, png, svg, pdf) if part))
     table = Path(typed[0]) if len(typed) == 1 and _is_table(typed[0]) else None
     targets = _targets(output, {".png": png, ".svg": svg, ".pdf": pdf}, table)
@@ -136,13 +134,6 @@ def draw_map(
     _tell(targets, found, areas)
     if areas.problems:
         fail_incomplete(areas.problems)
-
-
-def _places(words: Sequence[str]) -> list[str]:
-    """Return the places that were typed; a coordinate in several words is one."""
-    if len(words) > 1 and all(_NUMBER.fullmatch(word) for word in words):
-        return [" ".join(words)]
-    return list(words)
 
 
 def _is_table(word: str) -> bool:

@@ -34,6 +34,7 @@ from grownj_geo.cli_site import (
     stated_facts,
     utf8,
 )
+from grownj_geo.cli_sites import places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +53,6 @@ __all__ = ["report"]
 
 _SITES = "Sites as check takes them, one word each; a table as batch takes it; kept records, or folders of them."
 _ENGINES = ("auto", "chromium", "fpdf2")
-_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?,?")
 _UNSAFE = re.compile(r"[^\w.-]+")
 _MOST_SITES = 1_000
 _MOST_TOLD = 10
@@ -112,7 +112,7 @@ def report(
 
     grownj report records/ -o reports/ --format html
     """
-    typed = _places(sites or [])
+    typed = places_of(sites or [])
     utf8(*typed, crs, preparer, contact, output, *(fact or ()), *(reading or ()))
     if not typed or output is None:
         fail('Expected sites and where to write, as in: grownj report "40.7344,-74.1641" -o report.pdf.')
@@ -156,13 +156,6 @@ class _NotDone(NamedTuple):
 
 
 # -- before any work -----------------------------------------------------------------------------------
-
-
-def _places(words: Sequence[str]) -> list[str]:
-    """Return the sites that were typed; a coordinate in several words is one."""
-    if len(words) > 1 and all(_NUMBER.fullmatch(word) for word in words):
-        return [" ".join(words)]
-    return list(words)
 
 
 def _plan(output: str, typed: Sequence[str], form: str | None, pdf_engine: str) -> _Plan:

@@ -13,7 +13,7 @@ import numpy as np
 import shapely
 
 from grownj_geo.answers import answer_columns
-from grownj_geo.areapieces import drawn_areas
+from grownj_geo.areapieces import area_label, cut, default_areas, drawn_areas
 from grownj_geo.determine import Directory
 from grownj_geo.exporttables import about_areas, about_sites, answer_marks, area_tables, site_tables
 from grownj_geo.features import Change, LayerFault
@@ -95,7 +95,13 @@ def export_format(path: Path) -> str:
     )
 
 
-def export_areas(engine: Engine, path: Path, *, areas: Sequence[str] | None = None) -> Exported:
+def export_areas(
+    engine: Engine,
+    path: Path,
+    *,
+    areas: Sequence[str] | None = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> Exported:
     """Write the areas of a rulebook as polygons with the clauses that decide them.
 
     Parameters
@@ -107,6 +113,8 @@ def export_areas(engine: Engine, path: Path, *, areas: Sequence[str] | None = No
         GeoParquet have one table, in which the field ``area_id`` tells the area.
     areas
         Ids of `area_ids`; `default_areas` unless given.
+    progress
+        Called before each step with the steps that are done, how many there are, and what is done now.
 
     Raises
     ------
@@ -116,8 +124,21 @@ def export_areas(engine: Engine, path: Path, *, areas: Sequence[str] | None = No
         ``wrong_format``, ``not_written``, ``disk_full``, or as `drawn_lines`.
     """
     export_format(path)
-    tables = area_tables(engine, drawn_areas(engine, areas))
-    return write_tables(tables, path, about=about_areas(engine))
+    wanted = list(dict.fromkeys(default_areas(engine) if areas is None else areas))
+    steps = len(wanted) + 2
+
+    def tell(done: int, words: str) -> None:
+        if progress is not None:
+            progress(done, steps, words)
+
+    tell(0, "cutting the State along lines, and asking about each piece")
+    at = cut(engine, wanted)
+    drawn = []
+    for done, area in enumerate(wanted, start=1):
+        tell(done, area_label(engine, area))
+        drawn += drawn_areas(engine, [area], at=at)
+    tell(steps - 1, f"writing {path.name}")
+    return write_tables(area_tables(engine, drawn), path, about=about_areas(engine))
 
 
 def export_sites(

@@ -15,6 +15,7 @@ from few_tables import HOSTILE, example_areas, example_sites
 from few_world import few
 
 from grownj_geo import export as export_module
+from grownj_geo.areapieces import area_label
 from grownj_geo.atlas import DEFAULT_AS_OF
 from grownj_geo.batch import Question, run_batch
 from grownj_geo.export import EXPORT_FORMATS, export_areas, export_format, export_sites, write_tables
@@ -138,7 +139,18 @@ def test_points_polygons_and_sites_without_a_place_share_one_table(name: str, tm
 
 
 def test_areas_that_are_chosen_are_exported(tmp_path: Path) -> None:
-    written = export_areas(few(), tmp_path / "out.gpkg", areas=["growth_zone_city", "aviation_district_airport"])
+    told: list[tuple[int, int, str]] = []
+    written = export_areas(
+        few(),
+        tmp_path / "out.gpkg",
+        areas=["growth_zone_city", "aviation_district_airport"],
+        progress=lambda *step: told.append(step),
+    )
+    assert [(done, steps) for done, steps, _ in told] == [(0, 4), (1, 4), (2, 4), (3, 4)]
+    assert [words for *_, words in told[1:]] == [
+        *(area_label(few(), area) for area in ("growth_zone_city", "aviation_district_airport")),
+        "writing out.gpkg",
+    ]
     assert list(written.layers) == ["growth_zone_city", "aviation_district_airport"]
     assert written.layers["aviation_district_airport"] == 2
     names = pyogrio.read_dataframe(tmp_path / "out.gpkg", layer="growth_zone_city")["municipal"].dropna()
