@@ -20,6 +20,7 @@ from grownj_geo.cli_map import draw_map
 from grownj_geo.cli_records import add_record_commands
 from grownj_geo.cli_report import report
 from grownj_geo.cli_rules import rules_app
+from grownj_geo.cli_serve import serve
 from grownj_geo.cli_site import (
     BAD_INPUT,
     EPILOG,
@@ -87,6 +88,7 @@ app = typer.Typer(
 app.command(epilog=EPILOG)(batch)
 app.command("map", cls=SiteCommand, epilog=EPILOG)(draw_map)
 app.command(cls=SiteCommand, epilog=EPILOG)(report)
+app.command()(serve)
 app.add_typer(export_app, name="export")
 app.add_typer(credits_app, name="credits")
 app.add_typer(layers_app, name="layers")

@@ -45,6 +45,7 @@ __all__ = [
     "Sureness",
     "circles_around",
     "draw_areas",
+    "joined_areas",
     "radius_words",
     "ring_around",
 ]
@@ -303,6 +304,20 @@ def draw_areas(engine: Engine, *, classes: Sequence[AreaClass] | None = None) ->
         not_drawn=tuple(missing),
         sources=_sources(engine, {"municipalities", *(known.layer for known in drawn)}),
         problems=tuple(record.problem for record in engine.layer_records if record.problem),
+    )
+
+
+def joined_areas(known: DrawnClass) -> tuple[Area, ...]:
+    """Return the areas of a class; circles around points, which would hide the map one over the other, are joined."""
+    if not known.points:
+        return known.areas
+    found: dict[tuple[Sureness, str, bool], list[Area]] = {}
+    for area in known.areas:
+        note = area.note if area.sureness == "possible" else ""
+        found.setdefault((area.sureness, note, area.band_ft > 0), []).append(area)
+    return tuple(
+        Area("", shapely.union_all([a.geometry for a in alike]), sureness, note, band_ft=max(a.band_ft for a in alike))
+        for (sureness, note, _), alike in found.items()
     )
 
 

@@ -19,7 +19,7 @@ from grownj_geo.determination import software
 from grownj_geo.determine import DISCLAIMER
 from grownj_geo.features import LayerFault
 from grownj_geo.files import written_beside
-from grownj_geo.mapareas import CIRCLE_ERROR_FT, OUTLINE_TOLERANCE_FT, Area
+from grownj_geo.mapareas import CIRCLE_ERROR_FT, OUTLINE_TOLERANCE_FT, joined_areas
 from grownj_geo.mapassets import INSTALL, leaflet_files, map_template, page_css, page_js
 from grownj_geo.mapcode import Texts, coded_bytes, coded_numbers, coded_polygons, content_policy, script_json, visible
 from grownj_geo.mapcommand import asked_words
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.determine import Engine
     from grownj_geo.mapanswer import Found, Panel
-    from grownj_geo.mapareas import DrawnClass, MapAreas, NotDrawn, Outline, Sureness
+    from grownj_geo.mapareas import DrawnClass, MapAreas, NotDrawn, Outline
     from grownj_geo.mapcommand import SiteWords
     from grownj_geo.mapsites import MapSites
 
@@ -179,7 +179,7 @@ def _base(outlines: Sequence[Outline]) -> dict[str, Any]:
 
 
 def _class(known: DrawnClass, municipal: dict[str, int], texts: Texts) -> dict[str, Any]:
-    areas = _joined(known)
+    areas = joined_areas(known)
     own = [area.geometry for area in areas if area.geometry is not None]
     drawn = [area for area in areas if area.geometry is not None or area.mun_code in municipal]
     notes = list(known.notes)
@@ -208,20 +208,6 @@ def _class(known: DrawnClass, municipal: dict[str, int], texts: Texts) -> dict[s
         "radius": None if known.radius_ft is None or not known.points else round(known.radius_ft / FT_PER_METRE, 1),
         "points": [[texts.place(name), round(lat, 6), round(lon, 6)] for name, lon, lat in known.points],
     }
-
-
-def _joined(known: DrawnClass) -> tuple[Area, ...]:
-    """Return circles around many points as one piece of ground: one over the other they would hide the map."""
-    if not known.points:
-        return known.areas
-    found: dict[tuple[Sureness, str, bool], list[Area]] = {}
-    for area in known.areas:
-        note = area.note if area.sureness == "possible" else ""
-        found.setdefault((area.sureness, note, area.band_ft > 0), []).append(area)
-    return tuple(
-        Area("", shapely.union_all([a.geometry for a in alike]), sureness, note, band_ft=max(a.band_ft for a in alike))
-        for (sureness, note, _), alike in found.items()
-    )
 
 
 def _look(known: DrawnClass | NotDrawn) -> dict[str, Any]:

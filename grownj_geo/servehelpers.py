@@ -1,0 +1,164 @@
+"""Long work in a process of its own, so that short questions never wait for it: areas, reports, large outlines."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from grownj_geo.serveproblems import ProblemError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from grownj_geo.serveanswers import Answers, Terms
+    from grownj_geo.servegeo import DrawnAreas
+    from grownj_geo.servemodels import ReportAsk, SiteAsk
+
+__all__ = ["Helper", "answer_in_helper", "areas_in_helper", "better_in_helper", "report_in_helper"]
+
+_MOST_MAKERS = 4
+_PAGE_S = 90.0
+_ResultT = TypeVar("_ResultT")
+
+
+@dataclass
+class Helper:
+    """One process that works through what it is given.
+
+    Parameters
+    ----------
+    home
+        Folder of the user's own data.
+    timeout_s
+        Seconds after which the process is ended, and whoever waits is told.
+    most_waiting
+        Pieces of work in line; whoever comes later is told to come again.
+    """
+
+    home: Path | None = None
+    timeout_s: float = 120.0
+    most_waiting: int = 8
+    waiting: int = field(default=0, init=False)
+    _pool: ProcessPoolExecutor | None = field(default=None, init=False)
+
+    async def run(self, work: Callable[..., _ResultT], *given: object) -> _ResultT:
+        """Do some work in the process.
+
+        Parameters
+        ----------
+        work
+            A function of a module.
+        given
+            What it takes, in values that another process can take.
+
+        Raises
+        ------
+        ProblemError
+            503 where too much waits, it takes too long, or the process ended by itself.
+        """
+        if self.waiting >= self.most_waiting:
+            detail = f"{self.waiting} reports and maps wait already. Ask again in half a minute."
+            raise ProblemError(503, detail, headers={"Retry-After": "30"})
+        self.waiting += 1
+        try:
+            if self._pool is None:
+                # Spawned, not forked: no lock of a thread is copied half-way.
+                self._pool = ProcessPoolExecutor(1, get_context("spawn"), initializer=_begin, initargs=(self.home,))
+            pool = self._pool
+            future = asyncio.get_running_loop().run_in_executor(pool, work, *given)
+            return await asyncio.wait_for(future, self.timeout_s * self.waiting)
+        except TimeoutError as error:
+            self.end(pool)
+            detail = f"It took longer than {self.timeout_s:,.0f} s and was ended. Ask for less: a simpler outline."
+            raise ProblemError(503, detail, code="took_too_long") from error
+        except BrokenProcessPool as error:
+            self.end(pool)
+            detail = "The process that did it ended by itself, for lack of memory perhaps. Ask again."
+            raise ProblemError(503, detail, code="worker_gone", headers={"Retry-After": "5"}) from error
+        finally:
+            self.waiting -= 1
+
+    def end(self, pool: ProcessPoolExecutor | None = None) -> None:
+        """End the process, whatever it is at."""
+        ended = pool or self._pool
+        if ended is None:
+            return
+        if ended is self._pool:
+            self._pool = None
+        # The pool itself waits for what runs; only its processes can be ended.
+        for process in list((getattr(ended, "_processes", None) or {}).values()):
+            process.kill()
+        ended.shutdown(wait=False, cancel_futures=True)
+
+
+# -- in the process ------------------------------------------------------------------------------------
+
+_ANSWERS: list[Answers] = []
+_MAKERS: OrderedDict[Any, Any] = OrderedDict()
+
+
+def _begin(home: Path | None) -> None:
+    from grownj_geo.serveanswers import Answers  # noqa: PLC0415 - where the work is done
+
+    _ANSWERS[:] = [Answers(home)]
+
+
+def areas_in_helper(terms: Terms) -> DrawnAreas:
+    """Return every class of area of some terms."""
+    from grownj_geo.servegeo import drawn_areas  # noqa: PLC0415 - where the work is done
+
+    return drawn_areas(_ANSWERS[0].engine(terms))
+
+
+def answer_in_helper(asked: SiteAsk) -> Any:  # noqa: ANN401 - an Answer
+    """Return the answer for an outline that takes long."""
+    return _ANSWERS[0].answer(asked)
+
+
+def better_in_helper(asked: SiteAsk, terms: Terms) -> str | None:
+    """Return how far the next better line is; None for a rulebook without lines."""
+    from grownj_geo.nextbetter import next_better  # noqa: PLC0415 - where the work is done
+
+    engine, site = _ANSWERS[0].located(asked, terms)
+    return next_better(engine, site).words if engine.rulebook.tiers else None
+
+
+def report_in_helper(asked: ReportAsk, terms: Terms, form: str) -> bytes:
+    """Return a report: ``"pdf"``, by Chromium where there is one, or ``"html"``."""
+    from grownj_geo.candidates import Candidate  # noqa: PLC0415 - where the work is done
+    from grownj_geo.reportchromium import find_chromium, print_page  # noqa: PLC0415 - same
+    from grownj_geo.reporthtml import check_report_packages, report_html  # noqa: PLC0415 - same
+    from grownj_geo.reportpage import Form, report_one  # noqa: PLC0415 - same
+
+    browser = find_chromium() if form == "pdf" else None
+    untagged = form == "pdf" and browser is None
+    check_report_packages(fpdf2=untagged)
+    engine, site = _ANSWERS[0].located(asked, terms)
+    maker = _maker(engine, maps=("png" if untagged else "svg") if asked.map else None)
+    reported = maker.report(Candidate(asked.name or site.typed, "", site))
+    made = report_one(reported, Form(asked.preparer, asked.date, asked.contact))
+    if untagged:
+        from grownj_geo.reportpdf import untagged_pdf  # noqa: PLC0415 - only without a browser
+
+        return untagged_pdf(made)
+    page = report_html(made)
+    return page.encode() if browser is None else print_page(page, browser, timeout_s=_PAGE_S)
+
+
+def _maker(engine: Any, *, maps: Any) -> Any:  # noqa: ANN401 - an Engine, and a Maker
+    """Return what makes reports of an engine, which keeps the areas that its maps draw."""
+    from grownj_geo.reportmake import Maker  # noqa: PLC0415 - where the work is done
+
+    key = id(engine), maps
+    found = _MAKERS.get(key)
+    if found is None or found.engine is not engine:
+        found = _MAKERS[key] = Maker(engine, maps=maps)
+        while len(_MAKERS) > _MOST_MAKERS:
+            _MAKERS.popitem(last=False)
+    return found
