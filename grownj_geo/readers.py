@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from grownj_geo.archive import ARCHIVE_SUFFIXES, unpack
+from grownj_geo.archive import ARCHIVE_SUFFIXES, Limits, unpack
 from grownj_geo.features import Change, Features, LayerFault
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
-__all__ = ["FORMATS", "Kind", "Source", "find_sources", "read_features"]
+__all__ = ["FORMATS", "Kind", "Opened", "Source", "find_sources", "open_source", "read_features"]
 
 Kind = Literal["polygon", "point", "line", "table"]
 """What a layer may be made of."""
@@ -49,6 +49,7 @@ _BY_DIRECTION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 # pyogrio takes what follows an exclamation mark for a path inside an archive, and a question mark for a query.
 _UNSAFE = re.compile(r"[!?#*|]")
 _MOST_NAMED = 20
+_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -71,6 +72,34 @@ class Source:
     format: str
     kind: str
     features: int | None
+
+
+@dataclass(frozen=True)
+class Opened:
+    """One layer of a file, found and safe to be given to a reader.
+
+    Attributes
+    ----------
+    path
+        Where it is: unpacked, and under a name that means nothing else to a reader.
+    format
+        One of the values of `FORMATS`.
+    layer
+        Its name in a file with several.
+    sublayer
+        As `Source.sublayer` has it.
+    source
+        What messages call it.
+    changes
+        What is to be told of the choice.
+    """
+
+    path: Path
+    format: str
+    layer: str | None
+    sublayer: str
+    source: str
+    changes: tuple[Change, ...]
 
 
 @dataclass(frozen=True)
@@ -171,6 +200,52 @@ def read_features(
 
 
 @contextmanager
+def open_source(
+    path: Path,
+    *,
+    sublayer: str | None = None,
+    kinds: Sequence[Kind | None] = (None,),
+    encoding: str | None = None,
+    limits: Limits = _LIMITS,
+) -> Iterator[Opened]:
+    """Find the one layer of a file that is meant, for whoever reads it as a stream.
+
+    Parameters
+    ----------
+    path, sublayer, encoding
+        As in `read_features`.
+    kinds
+        What the layer may be made of, the best first; None for anything.
+    limits
+        How much an archive may hold.
+
+    Yields
+    ------
+    Opened
+        Where it is, until the block ends: what was unpacked is gone then.
+
+    Raises
+    ------
+    LayerFault
+        As `read_features`, as far as looking at the file can tell.
+    """
+    with _scratch() as scratch:
+        files, changes = _files(path, scratch, limits)
+        found = [f for file in files for f in _look(file, path.name, encoding, scratch, count=len(files) > 1)]
+        kind = next((kind for kind in kinds if _fitting(found, kind)), kinds[-1])
+        chosen, told = _choose(path.name, found, sublayer, kind)
+        sublayer = chosen.source.sublayer
+        yield Opened(
+            path=_safe(chosen.file, scratch),
+            format=chosen.file.format,
+            layer=chosen.layer,
+            sublayer=sublayer,
+            source=path.name if sublayer == path.name else f"{path.name}: {sublayer}",
+            changes=(*changes, *told),
+        )
+
+
+@contextmanager
 def _scratch() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="grownj-", ignore_cleanup_errors=True) as folder:
         yield Path(folder).resolve()
@@ -196,12 +271,12 @@ def _local(path: Path) -> Path:
     return found
 
 
-def _files(path: Path, scratch: Path) -> tuple[list[_File], list[Change]]:
+def _files(path: Path, scratch: Path, limits: Limits = _LIMITS) -> tuple[list[_File], list[Change]]:
     """Return what can be read in a file, archive or folder, and what is to be told of the rest."""
     found = _local(path)
     if found.is_file() and found.suffix.lower() in ARCHIVE_SUFFIXES:
         unpacked = scratch / "unpacked"
-        members = unpack(found, unpacked)
+        members = unpack(found, unpacked, limits=limits)
         nested = sorted(m.name for m in members if m.suffix.lower() in ARCHIVE_SUFFIXES)
         files = _inside(unpacked.resolve(), unpacked.resolve(), deep=True)
         if not files:

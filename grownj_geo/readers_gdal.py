@@ -22,7 +22,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Announced", "Decoder", "column_values", "gdal", "list_layers", "read_layer_of", "shut_drivers"]
+__all__ = [
+    "Announced",
+    "Decoder",
+    "check_twice",
+    "column_values",
+    "gdal",
+    "layer_info",
+    "list_layers",
+    "quiet_gdal",
+    "read_layer_of",
+    "shut_drivers",
+]
 
 ARC_STEP_DEGREES = 0.25
 """Curves become chords of this angle: off the arc by at most 2.4 millionths of its radius, 0.2 ft at 15 miles."""
@@ -60,7 +71,7 @@ def shut_drivers() -> bool:
     if "pyogrio" in sys.modules:
         return False
     # GDAL complains of each that it was not built with; where its complaints go is settled by the first of them.
-    words = {"GDAL_SKIP": ",".join(_OTHER_DRIVERS), "CPL_LOG": os.devnull}
+    words = {"GDAL_SKIP": _OTHER_DRIVERS, "CPL_LOG": os.devnull}
     before = {name: os.environ.get(name) for name in words}
     os.environ.update(words)
     try:
@@ -76,42 +87,11 @@ def shut_drivers() -> bool:
 
 # GDAL's drivers for vector data that are compiled into the usual wheels and packages, without those used here.
 _OTHER_DRIVERS = (
-    *("OGR_VRT", "VRT", "GDALG", "WFS", "OAPIF", "OGCAPI", "CSW", "EEDA", "Elasticsearch", "Carto", "AmigoCloud"),
-    *(
-        "PLSCENES",
-        "NGW",
-        "HTTP",
-        "MVT",
-        "MBTiles",
-        "PMTiles",
-        "GTFS",
-        "ADBC",
-        "GML",
-        "GMLAS",
-        "GPX",
-        "KML",
-        "GeoRSS",
-        "MapML",
-    ),
-    *(
-        "CSV",
-        "ODS",
-        "XLSX",
-        "XLS",
-        "SQLite",
-        "ESRIJSON",
-        "TopoJSON",
-        "JSONFG",
-        "GeoJSONSeq",
-        "DXF",
-        "DGN",
-        "S57",
-        "OSM",
-    ),
-    *("MapInfo File", "FlatGeobuf", "LVBAG", "VFK", "VDV", "EDIGEO", "SXF", "Selafin", "JML", "WAsP", "Idrisi"),
-    *("OGR_GMT", "OGR_PDS", "PDS4", "VICAR", "PCIDSK", "PDF", "PGDUMP", "GPSBabel", "AVCBin", "AVCE00", "AIVector"),
-    *("Geoconcept", "TIGER", "SVG", "UK .NTF", "OGR_SDTS", "Interlis 1", "Interlis 2", "NAS", "SOSI", "CAD", "DWG"),
-    *("MiraMonVector", "MEM", "Memory", "PostgreSQL", "MySQL", "MongoDBv3", "ODBC", "PGeo", "MSSQLSpatial", "OCI"),
+    "OGR_VRT,VRT,GDALG,WFS,OAPIF,OGCAPI,CSW,EEDA,Elasticsearch,Carto,AmigoCloud,PLSCENES,NGW,HTTP,MVT,MBTiles,PMTiles,"
+    "GTFS,ADBC,GML,GMLAS,GPX,KML,GeoRSS,MapML,CSV,ODS,XLSX,XLS,SQLite,ESRIJSON,TopoJSON,JSONFG,GeoJSONSeq,DXF,DGN,S57,"
+    "OSM,MapInfo File,FlatGeobuf,LVBAG,VFK,VDV,EDIGEO,SXF,Selafin,JML,WAsP,Idrisi,OGR_GMT,OGR_PDS,PDS4,VICAR,PCIDSK,"
+    "PDF,PGDUMP,GPSBabel,AVCBin,AVCE00,AIVector,Geoconcept,TIGER,SVG,UK .NTF,OGR_SDTS,Interlis 1,Interlis 2,NAS,SOSI,"
+    "CAD,DWG,MiraMonVector,MEM,Memory,PostgreSQL,MySQL,MongoDBv3,ODBC,PGeo,MSSQLSpatial,OCI"
 )
 
 
@@ -131,8 +111,14 @@ class _Said:
 
 
 @contextmanager
-def _quiet(source: str) -> Iterator[_Said]:
-    """Run GDAL with our settings; collect its warnings, and turn its errors into a fault."""
+def quiet_gdal(source: str) -> Iterator[_Said]:
+    """Run GDAL with our settings; collect its warnings, and turn its errors into a fault.
+
+    Raises
+    ------
+    LayerFault
+        ``unreadable``, whatever GDAL or Arrow raised.
+    """
     pyogrio = gdal()
     before = {name: pyogrio.get_gdal_config_option(name) for name in _CONFIG}
     pyogrio.set_gdal_config_options(_CONFIG)
@@ -177,17 +163,24 @@ def list_layers(
         ``unreadable``, or ``wrong_format`` where another driver opened the file than the expected ones.
     """
     pyogrio = gdal()
-    with _quiet(source):
+    with quiet_gdal(source):
         found = []
         for name in pyogrio.list_layers(gdal_path)[:, 0] if names is None else names:
-            info = _info(gdal_path, str(name), source=source, drivers=drivers, options=options or {})
+            info = layer_info(gdal_path, str(name), source=source, drivers=drivers, options=options or {})
             found.append((str(name), info["geometry_type"], int(info["features"])))
         return found
 
 
-def _info(
+def layer_info(
     gdal_path: str, layer: str | None, *, source: str, drivers: tuple[str, ...], options: Mapping[str, Any]
 ) -> dict[str, Any]:
+    """Return what GDAL says of a layer, after comparing which of its drivers opened the file.
+
+    Raises
+    ------
+    LayerFault
+        ``wrong_format`` where another driver did than the expected ones.
+    """
     info: dict[str, Any] = gdal().read_info(gdal_path, layer=layer, force_feature_count=True, **options)
     driver = info["driver"]
     if driver not in drivers:
@@ -373,8 +366,8 @@ def read_layer_of(
     """
     opening = dict(options or {})
     decoder = Decoder(source)
-    with _quiet(source) as said:
-        info = _info(gdal_path, layer, source=source, drivers=drivers, options=opening)
+    with quiet_gdal(source) as said:
+        info = layer_info(gdal_path, layer, source=source, drivers=drivers, options=opening)
         fid = info.get("fid_column")
         # GDAL takes a GeoJSON property named id for the row's number, and gives it as an attribute all the same.
         fids = bool(fid) and fid not in list(info["fields"])
@@ -407,7 +400,7 @@ def _read_arrow(
         # An attribute may have the geometry's name; the geometry comes last.
         shape_at = -1 if shape_name is None else len(names) - 1 - names[::-1].index(shape_name)
         kept = [(i, name) for i, name in enumerate(names) if i != shape_at]
-        _check_twice(decoder.source, [name for _, name in kept])
+        check_twice(decoder.source, [name for _, name in kept])
         columns: dict[str, list[Any]] = {name: [] for _, name in kept}
         left_out: list[str] = []
         for batch in reader:
@@ -423,7 +416,14 @@ def _read_arrow(
         return meta, {name: column for name, column in columns.items() if name not in missing}, missing
 
 
-def _check_twice(source: str, names: list[str]) -> None:
+def check_twice(source: str, names: list[str]) -> None:
+    """Refuse a file with two fields of one name.
+
+    Raises
+    ------
+    LayerFault
+        ``duplicate_fields``.
+    """
     twice = sorted({name for name in names if names.count(name) > 1})
     if twice:
         raise LayerFault(

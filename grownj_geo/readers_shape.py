@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["read_shapefile", "shape_count", "shape_kind", "shapefile_parts"]
+__all__ = ["ShapefileAbout", "about_shapefile", "read_shapefile", "shape_count", "shape_kind", "shapefile_parts"]
 
 _MAGIC, _VERSION = 9994, 1000
 _SHP_HEAD, _SHX_ENTRY, _DBF_HEAD, _DBF_FIELD = 100, 8, 32, 32
@@ -114,6 +114,63 @@ def shape_count(path: Path) -> int:
     return max(0, (_shp_head(shapefile_parts(path)[".shx"])[0] - _SHP_HEAD) // _SHX_ENTRY)
 
 
+@dataclass(frozen=True)
+class ShapefileAbout:
+    """What a shapefile's own bytes say, before GDAL reads it.
+
+    Attributes
+    ----------
+    announced
+        How many features there are, and how many without geometry.
+    names
+        Of its fields.
+    options
+        GDAL's options of opening it.
+    changes
+        What is to be told.
+    """
+
+    announced: Announced
+    names: tuple[str, ...]
+    options: dict[str, str]
+    changes: tuple[Change, ...]
+
+
+def about_shapefile(path: Path, *, encoding: str | None = None) -> ShapefileAbout:
+    """Look through a shapefile byte by byte, and say what has to come out of it; see `read_shapefile`.
+
+    Raises
+    ------
+    LayerFault
+        ``missing_sidecar``, ``truncated``, ``wrong_format``, ``broken_geometry`` or ``wrong_encoding``.
+    """
+    parts = shapefile_parts(path)
+    changes: list[Change] = []
+    types, trailing = _check_shapes(path, parts[".shx"])
+    table = _Table(parts[".dbf"])
+    if len(table.rows) != len(types):
+        raise LayerFault(
+            "truncated",
+            f"{path.name} has {len(types):,} shapes and {parts['.dbf'].name} {len(table.rows):,} rows; expected one "
+            "row for each. Get all files of the shapefile again, from one export.",
+        )
+    if trailing:
+        words = f"{path.name} goes on for {trailing:,} bytes after the end that its header states; they were not read."
+        changes.append(Change(kind="bytes_after_end", effect="noted", count=1, words=words))
+    deleted = table.deleted
+    if deleted.any():
+        words = "Rows that are marked as deleted in the .dbf were not read."
+        changes.append(Change.about("deleted_rows", "noted", np.flatnonzero(deleted) + 1, words))
+    codec = _encoding(table, parts.get(".cpg"), encoding, changes)
+    names = tuple(f.name.decode(codec, "replace") for f in table.fields)
+    cut = [name for name, f in zip(names, table.fields, strict=True) if len(f.name) == _LONGEST_NAME]
+    if cut:
+        words = f"Field names of 10 letters may have been cut off by the format: {', '.join(cut)}."
+        changes.append(Change(kind="field_names_cut", effect="noted", count=len(cut), words=words))
+    announced = Announced(int((~deleted).sum()), int((types[~deleted] == 0).sum()))
+    return ShapefileAbout(announced, names, {"ENCODING": _gdal_name(codec)}, tuple(changes))
+
+
 def read_shapefile(path: Path, *, source: str, encoding: str | None = None) -> Features:
     """Read a shapefile.
 
@@ -137,42 +194,20 @@ def read_shapefile(path: Path, *, source: str, encoding: str | None = None) -> F
         ``missing_sidecar``, ``truncated``, ``wrong_format``, ``broken_geometry``, ``wrong_encoding``, or what
         `read_layer_of` raises.
     """
-    parts = shapefile_parts(path)
-    changes: list[Change] = []
-    types, trailing = _check_shapes(path, parts[".shx"])
-    table = _Table(parts[".dbf"])
-    if len(table.rows) != len(types):
-        raise LayerFault(
-            "truncated",
-            f"{path.name} has {len(types):,} shapes and {parts['.dbf'].name} {len(table.rows):,} rows; expected one "
-            "row for each. Get all files of the shapefile again, from one export.",
-        )
-    if trailing:
-        words = f"{path.name} goes on for {trailing:,} bytes after the end that its header states; they were not read."
-        changes.append(Change(kind="bytes_after_end", effect="noted", count=1, words=words))
-    deleted = table.deleted
-    if deleted.any():
-        words = "Rows that are marked as deleted in the .dbf were not read."
-        changes.append(Change.about("deleted_rows", "noted", np.flatnonzero(deleted) + 1, words))
-    codec = _encoding(table, parts.get(".cpg"), encoding, changes)
-    names = [f.name.decode(codec, "replace") for f in table.fields]
-    cut = [name for name, f in zip(names, table.fields, strict=True) if len(f.name) == _LONGEST_NAME]
-    if cut:
-        words = f"Field names of 10 letters may have been cut off by the format: {', '.join(cut)}."
-        changes.append(Change(kind="field_names_cut", effect="noted", count=len(cut), words=words))
+    about = about_shapefile(path, encoding=encoding)
     features = read_layer_of(
         str(path),
         layer=None,
         source=source,
         drivers=("ESRI Shapefile",),
-        announced=Announced(int((~deleted).sum()), int((types[~deleted] == 0).sum())),
-        options={"ENCODING": _gdal_name(codec)},
+        announced=about.announced,
+        options=about.options,
     )
-    _check_text(features, names)
-    return Features(source, features.columns, features.geometries, features.crs, (*changes, *features.changes))
+    _check_text(features, about.names)
+    return Features(source, features.columns, features.geometries, features.crs, (*about.changes, *features.changes))
 
 
-def _check_text(features: Features, names: list[str]) -> None:
+def _check_text(features: Features, names: tuple[str, ...]) -> None:
     if set(features.columns) != set(names):
         raise LayerFault(
             "unreadable",
