@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import shapely
 
-from grownj_geo.bulkline import Lines, Source, edges_of, expanded, nearest_edges, starts_of
+from grownj_geo.bulkline import Lines, Source, edges_of, expanded, nearest_edges, squared_to_edges, starts_of
 from grownj_geo.bulkmeasure import GroundState, leaves_of, pair_reach_ft, table_of
 from grownj_geo.place import municipalities_by_code
 from grownj_geo.units import FT_PER_FTUS
@@ -49,7 +49,7 @@ __all__ = [
     "wide_classes",
 ]
 
-_MOST_EDGES = 20_000
+_MOST_LINES = 50_000
 _EDGE_FT = 1e-6
 _SCATTER = np.uint64(0x9E3779B97F4A7C15)
 CLASS_SLACK_FT = 800.0
@@ -231,14 +231,19 @@ class TreeFinder:
     def _tree(self) -> shapely.STRtree:
         return shapely.STRtree(shapely.points(self.xy))
 
-    def _near(self, edges: Floats, reach_ft: float) -> tuple[Ints, Ints]:
+    def _near(self, lines: Lines, reach_ft: float) -> tuple[Ints, Ints]:
         """Return the pairs of places and edges within reach."""
+        # Lines of a few edges are made once for a layer; an object for each edge costs more than the question.
+        reach = reach_ft / FT_PER_FTUS
         places, near = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-        for begin in range(0, len(edges), _MOST_EDGES):
-            lines = shapely.linestrings(edges[begin : begin + _MOST_EDGES].reshape(-1, 2, 2))
-            found = self._tree.query(lines, predicate="dwithin", distance=reach_ft / FT_PER_FTUS)
-            places.append(found[1])
-            near.append(found[0] + begin)
+        line, place = self._tree.query(lines.shapes, predicate="dwithin", distance=reach)
+        for begin in range(0, len(line), _MOST_LINES):
+            part = line[begin : begin + _MOST_LINES]
+            pair, edge = expanded(lines.first[part], lines.count[part])
+            at = place[begin : begin + _MOST_LINES][pair]
+            within = squared_to_edges(self.xy[at], lines.edges[edge]) <= reach**2
+            places.append(at[within])
+            near.append(edge[within])
         return np.concatenate(places), np.concatenate(near)
 
     def ground(self, number: int) -> GroundState:
@@ -249,7 +254,7 @@ class TreeFinder:
         inside = shapely.intersects_xy(ground.area, self.xy[:, 0], self.xy[:, 1])
         away, unsure = np.full(k, np.inf), np.zeros(k, dtype=bool)
         reach = max(self.limit_ft, self.plan.tolerances_ft[number]) + 1.0
-        places, near = self._near(ground.edges, reach)
+        places, near = self._near(ground.lines, reach)
         if len(places):
             order = np.argsort(places, kind="stable")
             places, near = places[order], near[order]
@@ -269,7 +274,7 @@ class TreeFinder:
         cover = np.full(k, -1, dtype=np.int64)
         cover[places] = owner
         edges, owners = lines.edges
-        places, near = self._near(edges, lines.accuracy_ft + 1.0)
+        places, near = self._near(lines.lines, lines.accuracy_ft + 1.0)
         order = np.lexsort([owners[near], places])
         near, places = near[order], places[order]
         first = starts_of(places * len(lines.codes) + owners[near])

@@ -37,6 +37,7 @@ __all__ = [
     "expanded",
     "ground_of",
     "nearest_edges",
+    "squared_to_edges",
     "starts_of",
 ]
 
@@ -250,6 +251,11 @@ def _to_edge(places: Floats, edges: Floats) -> tuple[Floats, Floats]:
     squared = np.where(along <= 0, qx * qx + qy * qy, across * across)
     ex, ey = px - bx, py - by
     return np.where(along >= length, ex * ex + ey * ey, squared), across
+
+
+def squared_to_edges(places: Floats, edges: Floats) -> Floats:
+    """Return the squares of the distances of places, shape (k, 2), to one edge each, shape (k, 4)."""
+    return _to_edge(places, edges)[0]
 
 
 @dataclass(frozen=True, eq=False)
