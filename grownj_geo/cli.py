@@ -21,6 +21,7 @@ from grownj_geo.cli_records import add_record_commands
 from grownj_geo.cli_report import report
 from grownj_geo.cli_rules import rules_app
 from grownj_geo.cli_serve import serve
+from grownj_geo.cli_settings import settings_app
 from grownj_geo.cli_site import (
     BAD_INPUT,
     EPILOG,
@@ -93,6 +94,7 @@ app.add_typer(export_app, name="export")
 app.add_typer(credits_app, name="credits")
 app.add_typer(layers_app, name="layers")
 app.add_typer(rules_app, name="rules")
+app.add_typer(settings_app, name="settings")
 add_record_commands(app)
 
 

@@ -454,11 +454,19 @@ class Question:
 @contextmanager
 def refusals() -> Iterator[None]:
     """Say in one paragraph what was refused, and leave."""
-    from grownj_geo.errors import FactError, LayerError, OutsideNewJerseyError, RecordError, RulebookError, SiteError  # noqa: PLC0415 - only where it is used
+    from grownj_geo.errors import (  # noqa: PLC0415 - only where it is used
+        FactError,
+        LayerError,
+        OutsideNewJerseyError,
+        RecordError,
+        RulebookError,
+        SettingsError,
+        SiteError,
+    )
 
     try:
         yield
     except OutsideNewJerseyError as error:
         fail(str(error), OUTSIDE)
-    except (SiteError, FactError, LayerError, RecordError, RulebookError) as error:
+    except (SiteError, FactError, LayerError, RecordError, RulebookError, SettingsError) as error:
         fail(str(error))

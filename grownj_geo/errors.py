@@ -12,6 +12,7 @@ __all__ = [
     "OutsideNewJerseyError",
     "RecordError",
     "RulebookError",
+    "SettingsError",
     "SiteError",
 ]
 
@@ -42,3 +43,7 @@ class RulebookError(ValueError):
 
 class RecordError(ValueError):
     """A kept record is damaged, was altered, is none, or cannot be written."""
+
+
+class SettingsError(ValueError):
+    """The user's settings cannot be read or written, or one of them is unknown or has a value that does not fit."""
