@@ -13,7 +13,13 @@ from grownj_geo.words import feet
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Better", "NextBetter", "Step", "all_words", "better_words", "line_name", "step_words"]
+__all__ = ["SEARCHED", "Better", "NextBetter", "Step", "all_words", "better_words", "line_name", "step_words"]
+
+SEARCHED = (
+    "Nearest means: of the places where one clause more holds or, for a point, two do at once. "
+    "A nearer place may need more."
+)
+"""How far was searched, as it stands beside a table of ways."""
 
 _READABLE = 2
 _SEARCHED = {

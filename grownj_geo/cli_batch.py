@@ -199,6 +199,6 @@ def _print_summary(found: BatchSummary) -> None:
     if found.tiers:
         tiers = ((*map(int, pair.split("-")), count) for pair, count in found.tiers.items())
         say("Base amount, least-most: " + "; ".join(f"${low:,}-${high:,}: {count:,}" for low, high, count in tiers))
-    say(f"Near a line: {found.near_line:,} sites. Causes: {', '.join(f'{k} {v:,}' for k, v in found.causes.items())}.")
+    say(f"Sites near a line: {found.near_line:,}. Causes: {', '.join(f'{k} {v:,}' for k, v in found.causes.items())}.")
     again = f" ({found.resumed_rows:,} were written before)" if found.resumed_rows else ""
     say(f"{found.seconds:,.1f} s, {found.rows_per_second:,.0f} rows a second{again}.")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Texts", "coded_bytes", "coded_numbers", "coded_polygons", "content_policy", "script_json", "visible"]
 
 _ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
-_UNSAFE = re.compile("[<>&\u2028\u2029]")
+_UNSAFE = re.compile("[<>&\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 # Controls that show nothing, and those that turn the direction of what follows: their numbers are shown instead.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff\ud800-\udfff]"
@@ -33,7 +33,7 @@ _MORE = 0x80
 
 
 def script_json(value: object) -> str:
-    r"""Return JSON that stays inside its script element whatever texts are in it.
+    r"""Return JSON that stays inside its script element whatever texts are in it, and turns no text's direction.
 
     Raises
     ------
@@ -46,7 +46,7 @@ def script_json(value: object) -> str:
     {"name":"\u003c/script\u003e\u003cb\u003e\u0026"}
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return _UNSAFE.sub(lambda found: _ESCAPES[found.group()], text)
+    return _UNSAFE.sub(lambda found: _ESCAPES.get(found.group()) or _number(found), text)
 
 
 def visible(text: str) -> str:
@@ -57,8 +57,12 @@ def visible(text: str) -> str:
     >>> visible("Elm" + chr(0x202E) + "Street"), visible("a" + chr(9) + "b")
     ('Elm⟨U+202E⟩Street', 'a b')
     """
-    shown = _HIDDEN.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
+    shown = _HIDDEN.sub(_number, text)
     return re.sub(r"[\t\r\n]+", " ", shown)
+
+
+def _number(found: re.Match[str]) -> str:
+    return f"⟨U+{ord(found.group()):04X}⟩"
 
 
 @dataclass

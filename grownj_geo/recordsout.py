@@ -10,6 +10,7 @@ from rich.text import Text
 
 from grownj_geo.report import plain
 from grownj_geo.rerun import MAIN_FIELDS, field_words, value_words
+from grownj_geo.words import counted_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -53,8 +54,7 @@ def counted(done: Sequence[Recheck], refused: Sequence[Refused]) -> str:
     parts.append(f"{same:,} the same")
     if refused:
         parts.append(f"{len(refused):,} refused")
-    count = len(done) + len(refused)
-    return f"{count:,} record{'s' * (count != 1)}: {', '.join(parts)}"
+    return f"{counted_words(len(done) + len(refused), 'record')}: {', '.join(parts)}"
 
 
 def _status(one: Recheck) -> str:
@@ -116,8 +116,8 @@ def render_watched(found: Sequence[Watched], refused: Sequence[Refused], console
             Text(plain(one.name)),
             Text(f"{one.as_of}{_holds(one)}"),
             Text(_bounds(one)),
-            Text(f"{len(one.yes)} areas"),
-            Text(f"{len(one.undetermined)} areas"),
+            Text(counted_words(len(one.yes), "area")),
+            Text(counted_words(len(one.undetermined), "area")),
             Text(str(one.next_day) if one.next_day else f"none known to {one.last_day}"),
         )
     console.print(table)
@@ -129,7 +129,7 @@ def render_watched(found: Sequence[Watched], refused: Sequence[Refused], console
     for last in sorted({(one.rulebook, one.last_day) for one in found}):
         console.print(Text(f"The rulebook {last[0]} ends on {last[1]}; later days are not answered."))
     if refused:
-        console.print(Text(f"{len(refused):,} sites were refused."))
+        console.print(Text(f"{counted_words(len(refused), 'site was', 'sites were')} refused."))
 
 
 def _coming(coming: Upcoming, console: Console) -> None:
@@ -139,7 +139,8 @@ def _coming(coming: Upcoming, console: Console) -> None:
         _put(console, 4, f"{_figure(turn.label, turn.field)}: {_turned(turn)}")
     rest = len(coming.turns) - len(main)
     if rest:
-        _put(console, 4, f"{rest} margins, causes or assumptions" + (" too" if main else "; no answer changes"))
+        beside = f"{counted_words(rest, 'figure')} of margins, causes or assumptions"
+        _put(console, 4, beside + (" too" if main else "; no answer changes"))
     _put(console, 4, f"because: {'; '.join(coming.because)}")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from grownj_geo.betterwords import SEARCHED
 from grownj_geo.evidence import feet, percent, stated_words
 from grownj_geo.facts import load_facts
 from grownj_geo.reportblocks import Cell, Grid, Words
@@ -148,7 +149,8 @@ def project_block(projects: Sequence[Finding], *, alone: bool) -> Block:
 
 def better_blocks(better: NextBetter, titles: dict[str, str], *, alone: bool) -> Iterator[Block]:
     """Yield how far each better line is, and through which clause; `titles` names layers."""
-    yield Words("Each distance is measured; the site was moved there and asked again, everything else as it is.")
+    asked = "Each distance is measured; the site was moved there and asked again, everything else as it is."
+    yield Words(f"{asked} {SEARCHED}")
     rows = []
     for line in better.lines:
         open_here = " or ".join(missing.words for missing in line.here[:2])

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grownj_geo.atlas import DEFAULT_AS_OF
+from grownj_geo.betterwords import SEARCHED
 from grownj_geo.readings import load_readings
 from grownj_geo.reportblocks import Cell, Fields, Grid, Listed, Pairs, Picture, Report, Section, Words
 from grownj_geo.reportfindings import (
@@ -215,6 +216,7 @@ def _cover(
                 tuple(_cover_row(i + 1, site, files[i] if files else "") for i, site in enumerate(sites)),
             )
         )
+        blocks.append(Words(SEARCHED, "small"))
     if refused:
         listed = tuple((Cell(cut_words(name, _LONG_NAME)), Cell(cut_words(why, 400))) for name, why in refused)
         blocks.append(Grid("Sites without an answer", ("Site", "Why"), (30, 70), listed))

@@ -37,15 +37,22 @@ _ACRE_SQFT = 43560
 _ESCAPE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|\x9b[0-?]*[ -/]*[@-~]")
 
 
+_TURNING = re.compile("[\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+
 def plain(words: str) -> str:
     r"""Return text without terminal escapes and invisible or unpaired characters, line ends as spaces.
+
+    Marks that turn the direction of what follows are told by number: a name that reads another way than it is written
+    is to be seen as such.
 
     Examples
     --------
     >>> plain("a\x1b[31mb\n\u202ec")
-    'ab c'
+    'ab ⟨U+202E⟩c'
     """
     text = re.sub(r"[\s\u2028\u2029]+", " ", _ESCAPE.sub("", words))
+    text = _TURNING.sub(lambda found: f"⟨U+{ord(found.group()):04X}⟩", text)
     return "".join("?" if unicodedata.category(c) == "Cs" else c for c in text if not _hidden(c))
 
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "asked_words",
     "count_words",
+    "counted_words",
     "coverage_words",
     "distance_words",
     "feature_named",
@@ -70,6 +71,17 @@ def feet(value: float) -> str:
         return f"{value:,.0f} ft"
     miles = f"{value / 5280:,.2f}"
     return f"{miles} mile" if miles == "1.00" else f"{miles} miles"
+
+
+def counted_words(count: int, one: str, many: str | None = None) -> str:
+    """Return a count with what is counted.
+
+    Examples
+    --------
+    >>> counted_words(1, "site"), counted_words(1_200, "site"), counted_words(2, "site is", "sites are")
+    ('1 site', '1,200 sites', '2 sites are')
+    """
+    return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
 def margin_words(outcome: str, margin_ft: float) -> str:

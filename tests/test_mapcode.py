@@ -117,6 +117,11 @@ def test_text_that_turns_directions_or_hides_is_shown_by_number() -> None:
     assert visible("lone \ud800 half") == "lone ⟨U+D800⟩ half"
 
 
+def test_no_text_of_the_page_turns_a_direction_whatever_it_is_of() -> None:
+    told = script_json({"sources": ["Elm\u202eStreet"], "words": {"\u2067title": "a\u200fb"}})
+    assert json.loads(told) == {"sources": ["Elm⟨U+202E⟩Street"], "words": {"⟨U+2067⟩title": "a⟨U+200F⟩b"}}
+
+
 def test_texts_stand_once() -> None:
     texts = Texts()
     assert [texts.place(t) for t in ("a", "b", "a", "", None)] == [0, 1, 0, -1, -1]

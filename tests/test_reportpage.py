@@ -198,7 +198,7 @@ def test_a_table_for_a_folder_names_the_files(metropark: Reported) -> None:
 
 def test_of_a_long_or_hidden_name_enough_is_shown(metropark: Reported) -> None:
     assert report_one(replace(metropark, name="long " * 2_000)).title.endswith("... (10,000 characters)")
-    assert report_one(replace(metropark, name="a\u202eb")).title == "ab"
+    assert report_one(replace(metropark, name="a\u202eb")).title == "a⟨U+202E⟩b"
     assert report_one(replace(metropark, name="\u200b")).title == "(no name)"
 
 

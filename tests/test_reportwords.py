@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from grownj_geo.determine import Engine
 
 
-def test_hidden_signs_are_left_out() -> None:
-    assert plain("a\x1b]8;;x\x07b\u2066c\ud800") == "abc?"
+def test_hidden_signs_are_left_out_and_what_turns_the_direction_is_told() -> None:
+    assert plain("a\x1b]8;;x\x07b\u200bc\ud800") == "abc?"
+    assert plain("a\u202eb\u2066c\u200f") == "a⟨U+202E⟩b⟨U+2066⟩c⟨U+200F⟩"
 
 
 def test_text_at_the_limit_is_whole() -> None:
