@@ -6,7 +6,7 @@ each the site is asked again, and only a day on which something of its answer ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ from grownj_geo.rulebook import Rulebook, load_rulebook, shipped_rulebooks
 from grownj_geo.store import Store
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from grownj_geo.candidates import Candidate
     from grownj_geo.determination import Determination
@@ -201,14 +201,30 @@ class Watcher:
         """Return what begins or ends and is about the site's municipality, or about all."""
         conditions = setting.conditions
         if conditions not in self._dates:
-            engine = self.engines.engine(conditions)
-            store = Store() if self.engines.store is None else self.engines.store
-            chosen = [layer_id for layer_id, _ in conditions.sources or ()]
-            editions = edition_dates(store, engine.bound, chosen=chosen)
-            self._dates[conditions] = (*law_dates(engine.bound, engine.atlas), *editions)
+            self._dates[conditions] = tuple(self._dates_of(conditions))
         codes = {n.mun_code for n in (found.place.municipality, *found.place.candidates) if n is not None}
         own = fact_dates(self.engines.engine(conditions).bound, dict(setting.facts))
         return [*concerning(self._dates[conditions], codes), *own]
+
+    def _dates_of(self, conditions: Conditions) -> Iterator[LawDate]:
+        """Yield the days to come: those of editions, and of the lists and features of each edition while it is used."""
+        engine = self.engines.engine(conditions)
+        store = Store() if self.engines.store is None else self.engines.store
+        chosen = [layer_id for layer_id, _ in conditions.sources or ()]
+        editions = edition_dates(store, engine.bound, chosen=chosen)
+        yield from editions
+        last = engine.rulebook.last_day
+        begins = sorted({conditions.as_of, *(one.day for one in editions if conditions.as_of < one.day <= last)})
+        found: dict[LawDate, None] = {}
+        for begin, end in zip(begins, [*begins[1:], date.max], strict=True):
+            then = self.engines.engine(replace(conditions, as_of=begin))
+            # What no edition changes, a clause or a figure, is the same each time.
+            found |= dict.fromkeys(
+                one
+                for one in law_dates(then.bound, then.atlas)
+                if one.kind not in {"list", "feature"} or any(begin <= day < end for day in one.days)
+            )
+        yield from found
 
     def _known(self, book: Rulebook) -> str:
         sha256 = rulebook_record(book).sha256

@@ -187,3 +187,25 @@ def test_between_two_editions_the_switch_to_the_nearer_one_is_the_cause(store: S
     assert turns(found, "answer") == [("2017-12-01", "yes", "no")]
     (because,) = found.upcoming[0].because
     assert "no edition covers the day, and the nearest edition becomes planning_areas@2018-06-01-" in because
+
+
+def test_the_days_of_features_are_those_of_the_edition_that_holds_then(store: Store) -> None:
+    inside = {"inside": {"layer": "redevelopment_areas"}}
+    shape, elsewhere = around(NEWARK, 500.0), around(ATLANTIC_CITY, 500.0)
+
+    def area(number: str, place: Any, day: str) -> Any:
+        return place, {"APPROVAL": day, "NOTES": number}
+
+    for rows, begins, ends in (
+        # Of what an edition says of days after its own, nothing comes to be.
+        ([area("1", elsewhere, "2010-01-01"), area("2", shape, "2016-12-01")], date(2014, 1, 1), date(2016, 7, 1)),
+        ([area("1", elsewhere, "2010-01-01"), area("3", shape, "2017-03-05")], date(2016, 7, 1), None),
+    ):
+        layer = draw("redevelopment_areas", rows, least_features=1, valid_from=begins, valid_until=ends)
+        add(store, layer)
+    found = seen(NEWARK, date(2015, 1, 1), store, rulebooks=(drawn_book(inside),))
+    assert turns(found, "answer") == [("2017-03-05", "undetermined", "yes")]
+    (coming,) = found.upcoming
+    assert any("begins on 2017-03-05" in words for words in coming.because)
+    # The first day, the other edition's, and the area's own; not that of the area that was never there.
+    assert found.looked_at == 3
