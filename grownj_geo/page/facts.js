@@ -1,0 +1,133 @@
+// The form of site facts, made from the vocabulary: what a map cannot show, asked in the vocabulary's own questions.
+import { call, Problem } from "./api.js";
+import { byId, count, make, openDialog } from "./dom.js";
+
+const BOOLEANS = [["", "not stated"], ["yes", "yes"], ["no", "no"]];
+const NUMBER = /^[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d*)?$/;
+
+export function readyFacts({ apply }) {
+  const dialog = byId("facts");
+  const list = byId("facts-list");
+  const find = byId("facts-search");
+  const problem = byId("facts-problem");
+  let known = null;
+  let values = {};
+  let wanted = [];
+  let labels = {};
+
+  async function vocabulary() {
+    if (known === null) known = (await call("facts")).facts;
+    return known;
+  }
+
+  function field(fact) {
+    const id = "fact-" + fact.name;
+    const value = values[fact.name] ?? "";
+    const change = (text) => {
+      if (text === "") delete values[fact.name];
+      else values[fact.name] = text;
+    };
+    const notes = [
+      fact.kind === "ruling" ? make("p", { class: "note" }, make("strong", {}, "Only an official can find this."), " State it if the finding was made.") : null,
+      fact.note ? make("p", { class: "note" }, fact.note) : null,
+      make("p", { class: "cite", id: id + "-about" }, fact.citation + (fact.used_by.length ? "; used for " + fact.used_by.map((one) => labels[one] || one.replaceAll("_", " ")).join(", ") : "")),
+    ];
+    if (fact.type === "boolean") {
+      const answers = BOOLEANS.map(([answer, words]) => {
+        const one = make("input", { type: "radio", name: id, value: answer, checked: String(value) === answer });
+        one.addEventListener("change", () => change(answer));
+        return make("label", { class: "choice" }, one, make("span", {}, words));
+      });
+      return make("fieldset", { class: "fact", id: id, "aria-describedby": id + "-about" }, make("legend", {}, fact.question), make("div", { class: "answers" }, answers), notes);
+    }
+    const about = { id: id + "-value", "aria-describedby": id + "-about" };
+    let entry = null;
+    if (fact.type === "choice") {
+      entry = make("select", about, make("option", { value: "" }, "not stated"), fact.choices.map((one) => make("option", { value: one, selected: one === value }, one.replaceAll("_", " "))));
+    } else {
+      const kinds = { date: "date", number: "text", text: "text" };
+      entry = make("input", { ...about, type: kinds[fact.type], inputmode: fact.type === "number" ? "decimal" : null, value: value, autocomplete: "off" });
+    }
+    entry.addEventListener("input", () => {
+      entry.removeAttribute("aria-invalid");
+      change(entry.value.trim());
+    });
+    return make("div", { class: "fact", id: id }, make("label", { for: about.id }, fact.question), make("div", {}, entry, fact.unit ? make("span", { class: "note" }, " " + fact.unit) : null), notes);
+  }
+
+  function show() {
+    const typed = find.value.trim().toLowerCase();
+    const has = (fact) => typed === "" || [fact.name, fact.label, fact.question].some((words) => words.toLowerCase().replaceAll("_", " ").includes(typed.replaceAll("_", " ")));
+    const found = known.filter(has);
+    const stated = found.filter((fact) => fact.name in values);
+    const asked = found.filter((fact) => wanted.includes(fact.name) && !(fact.name in values)).sort((a, b) => wanted.indexOf(a.name) - wanted.indexOf(b.name));
+    const rest = found.filter((fact) => !(fact.name in values) && !wanted.includes(fact.name));
+    const part = (title, facts, open) => (facts.length === 0 ? null : make("details", { open: open || typed !== "" }, make("summary", {}, make("h3", {}, title + " (" + facts.length + ")")), facts.map(field)));
+    list.replaceChildren(...[part("Stated", stated, true), part("Could decide what is open here", asked, true), part("All others", rest, asked.length === 0)].filter((one) => one !== null));
+    byId("facts-found").textContent = typed === "" ? "" : found.length === 0 ? "No fact has that in its question." : count(found.length, "fact") + " found.";
+  }
+
+  // What needs a comma or a sign mended is said at its field, before it is sent.
+  function faulty() {
+    for (const fact of known) {
+      const value = values[fact.name];
+      if (value !== undefined && fact.type === "number" && !NUMBER.test(value)) return fact;
+    }
+    return null;
+  }
+
+  async function open(question, { needs = [], names = {}, at = null } = {}) {
+    values = { ...question.facts };
+    wanted = needs;
+    labels = names;
+    problem.textContent = "";
+    find.value = "";
+    openDialog(dialog);
+    try {
+      await vocabulary();
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      problem.textContent = error.message;
+      return;
+    }
+    const unknown = Object.keys(values).filter((name) => !known.some((fact) => fact.name === name));
+    if (unknown.length > 0) {
+      problem.textContent = "There is no fact " + unknown.join(", ") + "; it is left out.";
+      for (const name of unknown) delete values[name];
+    }
+    show();
+    const own = at === null ? null : byId("fact-" + at);
+    if (own !== null) {
+      own.closest("details").open = true;
+      own.querySelector("input, select").focus();
+      own.scrollIntoView({ block: "start" });
+    }
+  }
+
+  find.addEventListener("input", show);
+  find.addEventListener("keydown", (event) => {
+    // Enter finds; it does not send the form.
+    if (event.key === "Enter") event.preventDefault();
+  });
+  byId("facts-clear").addEventListener("click", () => {
+    values = {};
+    show();
+    byId("facts-found").textContent = "No fact is stated now.";
+  });
+  byId("facts-form").addEventListener("submit", (event) => {
+    event.preventDefault();
+    const fault = faulty();
+    if (fault !== null) {
+      problem.textContent = fault.question + " Expected " + fault.expected + ".";
+      const entry = byId("fact-" + fault.name + "-value");
+      if (entry !== null) {
+        entry.setAttribute("aria-invalid", "true");
+        entry.focus();
+      }
+      return;
+    }
+    dialog.close();
+    apply({ ...values });
+  });
+  return { open: open, vocabulary: vocabulary };
+}

@@ -1,0 +1,111 @@
+// What is asked. It stands in the page's address after the "#", which a browser sends to no server: an address that is
+// asked about is in no log of addresses, and the link can be shared.
+
+export const LONGEST_LINK = 8000;
+const VIEWS = ["one", "many", "layers"];
+
+export function nothing() {
+  return { view: "one", site: null, geometry: null, typed: null, asOf: null, facts: {}, readings: {}, strict: false, uncertainty: null };
+}
+
+export function hasSite(question) {
+  return question.site !== null || question.geometry !== null;
+}
+
+// -- shapes as well-known text, seven digits: less than half an inch --------------------------------------
+
+const pair = ([lon, lat]) => +lon.toFixed(7) + " " + +lat.toFixed(7);
+const ring = (points) => "(" + points.map(pair).join(",") + ")";
+const rings = (polygon) => "(" + polygon.map(ring).join(",") + ")";
+
+export function toText(geometry) {
+  if (geometry.type === "Point") return "POINT(" + pair(geometry.coordinates) + ")";
+  if (geometry.type === "Polygon") return "POLYGON" + rings(geometry.coordinates);
+  if (geometry.type === "MultiPolygon") return "MULTIPOLYGON(" + geometry.coordinates.map(rings).join(",") + ")";
+  return null;
+}
+
+// Returns null for what is no shape: an address may come from anybody.
+export function fromText(text) {
+  const found = /^(POINT|POLYGON|MULTIPOLYGON)\s*(\(.*\))$/.exec(text.trim());
+  if (found === null) return null;
+  const listed = found[2].replaceAll("(", "[").replaceAll(")", "]").replace(/(-?\d+(?:\.\d+)?)\s+(-?\d+(?:\.\d+)?)/g, "[$1,$2]");
+  let coordinates = null;
+  try {
+    coordinates = JSON.parse(listed);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+  const isPair = (at) => Array.isArray(at) && at.length === 2 && at.every((value) => Number.isFinite(value));
+  const isPolygon = (at) => Array.isArray(at) && at.length > 0 && at.every((line) => Array.isArray(line) && line.length > 3 && line.every(isPair));
+  if (found[1] === "POINT") return coordinates.length === 1 && isPair(coordinates[0]) ? { type: "Point", coordinates: coordinates[0] } : null;
+  if (found[1] === "POLYGON") return isPolygon(coordinates) ? { type: "Polygon", coordinates: coordinates } : null;
+  return Array.isArray(coordinates) && coordinates.length > 0 && coordinates.every(isPolygon) ? { type: "MultiPolygon", coordinates: coordinates } : null;
+}
+
+// -- the address --------------------------------------------------------------------------------------------
+
+export function toHash(question) {
+  const parts = new URLSearchParams();
+  if (question.view !== "one") parts.set("view", question.view);
+  if (question.geometry !== null) parts.set("shape", toText(question.geometry));
+  else if (question.site !== null) parts.set("site", question.site);
+  if (question.typed !== null) parts.set("typed", question.typed);
+  if (question.asOf !== null) parts.set("as_of", question.asOf);
+  if (question.uncertainty !== null) parts.set("uncertainty_ft", String(question.uncertainty));
+  if (question.strict) parts.set("strict", "yes");
+  for (const [name, value] of Object.entries(question.facts)) parts.append("fact", name + "=" + value);
+  for (const [name, value] of Object.entries(question.readings)) parts.append("reading", name + "=" + value);
+  const text = parts.toString();
+  return text === "" ? "" : "#" + text;
+}
+
+function statements(values) {
+  const found = {};
+  for (const value of values) {
+    const at = value.indexOf("=");
+    if (at > 0) found[value.slice(0, at)] = value.slice(at + 1);
+  }
+  return found;
+}
+
+export function fromHash(hash) {
+  const parts = new URLSearchParams(hash.replace(/^#/, ""));
+  const question = nothing();
+  const problems = [];
+  if (VIEWS.includes(parts.get("view"))) question.view = parts.get("view");
+  if (parts.has("shape")) {
+    question.geometry = fromText(parts.get("shape"));
+    if (question.geometry === null) problems.push("The shape in this link cannot be read; ask for the link again.");
+  } else if (parts.get("site")) question.site = parts.get("site");
+  if (question.geometry !== null && parts.has("typed")) question.typed = parts.get("typed");
+  if (/^\d{4}-\d{2}-\d{2}$/.test(parts.get("as_of") || "")) question.asOf = parts.get("as_of");
+  else if (parts.has("as_of")) problems.push("The day in this link is no day (YYYY-MM-DD); the default day is asked.");
+  const off = Number(parts.get("uncertainty_ft"));
+  if (parts.has("uncertainty_ft")) {
+    if (Number.isFinite(off) && off >= 0) question.uncertainty = off;
+    else problems.push("The uncertainty in this link is no number of feet; none is taken.");
+  }
+  question.strict = parts.get("strict") === "yes";
+  question.facts = statements(parts.getAll("fact"));
+  question.readings = statements(parts.getAll("reading"));
+  return { question: question, token: parts.get("token"), problems: problems };
+}
+
+// -- what the service is sent ---------------------------------------------------------------------------------
+
+export function toBody(question, more = {}) {
+  const asked = { facts: question.facts, readings: question.readings, strict: question.strict };
+  if (question.asOf !== null) asked.as_of = question.asOf;
+  if (question.uncertainty !== null) asked.uncertainty_ft = question.uncertainty;
+  if (question.geometry !== null) {
+    asked.geometry = question.geometry;
+    if (question.typed !== null) asked.typed = question.typed;
+  } else asked.site = question.site;
+  return { ...asked, ...more };
+}
+
+export function sameQuestion(a, b) {
+  return JSON.stringify(toBody(a)) === JSON.stringify(toBody(b));
+}

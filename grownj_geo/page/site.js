@@ -1,0 +1,95 @@
+// The site as it was understood: what was typed, where it was put, how well that is known; and ways to move it.
+import { button, byId, count, feet, make, named, number, visible } from "./dom.js";
+import { moveByClick } from "./map.js";
+
+function places(record) {
+  const { place } = record;
+  const near = (one) => visible(one.name) + ", " + one.county + " County" + (one.share !== null ? ", " + share(one.share) + " of the site" : one.distance_ft !== null ? ", " + feet(one.distance_ft) + " away" : "");
+  const rows = [];
+  if (place.municipality !== null) rows.push(["Municipality", place.municipality.name + " (" + place.municipality.mun_code + "), " + place.municipality.county + " County"]);
+  else rows.push(["Municipality", "undetermined: " + place.words]);
+  if (place.candidates.length > 0) rows.push(["Could be", place.candidates.map(near).join("; ")]);
+  if (place.neighbours.length > 0) rows.push(["Beside it", place.neighbours.map(near).join("; ")]);
+  return rows;
+}
+
+export function share(part) {
+  const text = (100 * part).toFixed(1);
+  if (part > 0 && part < 1 && (text === "0.0" || text === "100.0")) return part < 0.5 ? "less than 0.1 %" : "more than 99.9 %";
+  return text + " %";
+}
+
+export function siteCard(record, question, view, acts) {
+  const { site } = record;
+  const rows = [["Typed", named(site.typed)], ["Located by", visible(site.located_by)], ...places(record)];
+  if (site.latitude !== null) rows.push(["Place", site.latitude.toFixed(6) + ", " + site.longitude.toFixed(6) + (site.kind === "point" ? "" : " (a point inside)")]);
+  if (site.area_sqft !== null) rows.push(["Area", number(Math.round(site.area_sqft)) + " square feet (" + (site.area_sqft / 43560).toFixed(2) + " acres)" + (site.parts > 1 ? ", " + site.parts + " parts" : "")]);
+  if (site.pins.length > 0) rows.push(["Parcel", site.pins.join(", ")]);
+  rows.push(["Known to", site.uncertainty_ft > 0 ? feet(site.uncertainty_ft) : "taken as exact"]);
+  const list = make("dl", { class: "facts-of" }, rows.flatMap(([name, words]) => [make("dt", {}, name), make("dd", {}, words)]));
+  const notes = [...question.notes, ...site.notes];
+  const told = notes.length === 0 ? null : make("ul", { class: "notes" }, notes.map((one) => make("li", {}, visible(one))));
+  const put = question.geometry !== null && question.geometry.type === "Point" && question.typed !== null ? button("Put it back to where it was found", acts.putBack) : null;
+  return make("details", { class: "box", id: "site-card", open: notes.length > 0 || record.place.municipality === null }, make("summary", {}, make("h3", {}, "The site, and how it was found")), list, told, put === null ? null : make("div", { class: "tools" }, put), movers(record, question, view, acts));
+}
+
+function movers(record, question, view, acts) {
+  const { site } = record;
+  if (site.kind === "polygon") {
+    const ring = ringOf(question.geometry);
+    return ring === null ? null : make("div", { class: "tools" }, button("Change its corners (" + count(ring.length, "corner") + ")", () => acts.edit(ring)));
+  }
+  const at = (name, words, value) => [make("label", { for: name }, words), make("input", { id: name, type: "text", inputmode: "text", value: value, autocomplete: "off" })];
+  const lat = at("move-lat", "Latitude", site.latitude === null ? "" : site.latitude.toFixed(6));
+  const lon = at("move-lon", "Longitude", site.longitude === null ? "" : site.longitude.toFixed(6));
+  const off = at("move-off", "Known to, in feet", site.uncertainty_ft ? String(site.uncertainty_ft) : "");
+  const problem = make("p", { class: "problem", role: "alert" });
+  const form = make("form", {}, make("div", { class: "move" }, make("div", { class: "row" }, lat), make("div", { class: "row" }, lon), make("div", { class: "row" }, off), make("div", { class: "row" }, make("button", { type: "submit" }, "Check there"))), problem);
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    const values = [lat[1], lon[1]].map((field) => (/^[+-]?\d+(\.\d+)?$/.test(field.value.trim()) ? Number(field.value) : NaN));
+    const feetOff = off[1].value.trim() === "" ? null : Number(off[1].value.replaceAll(",", ""));
+    for (const [field, good] of [[lat[1], Number.isFinite(values[0])], [lon[1], Number.isFinite(values[1])], [off[1], feetOff === null || (Number.isFinite(feetOff) && feetOff >= 0)]]) {
+      if (good) field.removeAttribute("aria-invalid");
+      else field.setAttribute("aria-invalid", "true");
+    }
+    const wrong = form.querySelector("[aria-invalid]");
+    if (wrong !== null) {
+      problem.textContent = wrong === off[1] ? "The distance is no number of feet, like 50." : "Latitude and longitude are numbers, like 39.925900 and -75.119600.";
+      wrong.focus();
+      return;
+    }
+    problem.textContent = "";
+    const still = site.latitude !== null && values[0].toFixed(6) === site.latitude.toFixed(6) && values[1].toFixed(6) === site.longitude.toFixed(6);
+    if (still) acts.known(feetOff);
+    else acts.moved({ lat: values[0], lng: values[1] }, feetOff);
+  });
+  const words = site.latitude === null ? "Give it a place on the map" : "Move the site, or say how well its place is known";
+  return make("details", { id: "move" }, make("summary", {}, words), make("p", { class: "note" }, "Drag the marker on the map; or reach it with the Tab key and use the arrow keys, with Shift for longer steps; or:"), moveByClick(view, (at) => acts.moved(at)), form);
+}
+
+// The corners of a parcel that can be changed by hand: one ring, and not a hundred thousand corners.
+function ringOf(geometry) {
+  if (geometry === null || geometry.type !== "Polygon" || geometry.coordinates.length !== 1) return null;
+  const ring = geometry.coordinates[0];
+  return ring.length > 201 ? null : ring.slice(0, -1).map(([lon, lat]) => [lat, lon]);
+}
+
+// What one text can mean: the person chooses, the page never does.
+export function showChoices(words, choices, choose) {
+  const into = byId("choices");
+  const rows = choices.map((choice, i) => {
+    const about = [choice.kind, choice.locator === null ? null : "by " + choice.locator, choice.score === null || choice.score === undefined ? null : "agrees " + Math.round(100 * choice.score) + " %", choice.uncertainty_ft ? "known to " + feet(choice.uncertainty_ft) : null, choice.pin ? "parcel " + choice.pin : null, choice.municipality];
+    const made = make("button", { type: "button", class: "candidate" }, make("span", { class: "mark", "aria-hidden": "true" }, String(i + 1)), make("span", {}, named(choice.label), make("small", {}, about.filter((one) => one).map(visible).join(" · "))));
+    made.addEventListener("click", () => choose(i));
+    return make("li", {}, made);
+  });
+  into.replaceChildren(make("h2", { id: "choices-title", tabindex: "-1" }, "Which of these " + choices.length + " is meant?"), make("p", {}, visible(words)), make("ol", { class: "plain", "aria-labelledby": "choices-title" }, rows));
+  into.hidden = false;
+  byId("choices-title").focus();
+}
+
+export function hideChoices() {
+  byId("choices").hidden = true;
+  byId("choices").replaceChildren();
+}
