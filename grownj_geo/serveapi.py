@@ -359,7 +359,7 @@ async def about(serving: Serving) -> Any:  # noqa: ANN401 - checked by the frame
             "upload_mb": options.upload_bytes // 1_000_000,
             "body_mb": options.body_bytes / 1e6,
             "job_hours": serving.job_hours,
-            "jobs_waiting": 0,
+            "jobs_waiting": serving.jobs.most_waiting,
         },
         "token": options.token is not None,
     }

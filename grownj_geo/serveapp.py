@@ -15,6 +15,7 @@ from grownj_geo.determination import software
 from grownj_geo.serveanswers import terms_of
 from grownj_geo.serveapi import router
 from grownj_geo.serveguard import Guard, GuardOptions
+from grownj_geo.servejobapi import router as file_router
 from grownj_geo.servelog import RequestLog
 from grownj_geo.servemodels import Health
 from grownj_geo.serveproblems import add_problem_handlers
@@ -64,12 +65,15 @@ def create_app(
 
     @asynccontextmanager
     async def life(app: FastAPI) -> AsyncIterator[None]:  # noqa: ARG001 - as the framework calls it
-        warming = asyncio.create_task(_warm(state)) if warm else None
+        tasks = [asyncio.create_task(state.tend_jobs())]
+        if warm:
+            tasks.append(asyncio.create_task(_warm(state)))
         try:
             yield
         finally:
-            if warming is not None:
-                warming.cancel()
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
             state.close()
 
     app = FastAPI(
@@ -85,6 +89,7 @@ def create_app(
     app.state.serving = state
     add_problem_handlers(app)
     app.include_router(router)
+    app.include_router(file_router)
     _add_watching(app)
     if find_spec("grownj_geo.servepage") is not None:
         from grownj_geo.servepage import page_routes  # noqa: PLC0415 - until the page is there

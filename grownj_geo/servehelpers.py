@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from grownj_geo.servegeo import DrawnAreas
     from grownj_geo.servemodels import ReportAsk, SiteAsk
 
-__all__ = ["Helper", "answer_in_helper", "areas_in_helper", "better_in_helper", "report_in_helper"]
+__all__ = ["Helper", "answer_in_helper", "areas_in_helper", "better_in_helper", "outline_in_helper", "report_in_helper"]
 
 _MOST_MAKERS = 4
+_MOST_PARTS = 100
 _PAGE_S = 90.0
 _ResultT = TypeVar("_ResultT")
 
@@ -127,6 +128,52 @@ def better_in_helper(asked: SiteAsk, terms: Terms) -> str | None:
 
     engine, site = _ANSWERS[0].located(asked, terms)
     return next_better(engine, site).words if engine.rulebook.tiers else None
+
+
+def outline_in_helper(path: Path, crs: str | None) -> dict[str, Any]:
+    """Return the site in a file: its outline as GeoJSON, its parcel numbers, and what is to be said of it.
+
+    Raises
+    ------
+    SiteError
+        Where the file holds no site, or several.
+    LayerFault
+        As `open_table`.
+    """
+    import shapely  # noqa: PLC0415 - where the work is done
+
+    from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - same
+    from grownj_geo.determine import Directory  # noqa: PLC0415 - same
+    from grownj_geo.errors import SiteError  # noqa: PLC0415 - same
+    from grownj_geo.serveanswers import Terms  # noqa: PLC0415 - same
+    from grownj_geo.servegeo import geojson_of  # noqa: PLC0415 - same
+    from grownj_geo.siterows import TableOptions, open_table  # noqa: PLC0415 - same
+
+    directory = Directory(_ANSWERS[0].engine(Terms(DEFAULT_AS_OF, "grow-nj")).atlas)
+    reader = open_table(path, TableOptions(crs=crs), directory=directory)
+    if reader.rows is not None and reader.rows > _MOST_PARTS:
+        raise SiteError(f"{path.name} has {reader.rows:,} features; expected one parcel. Send a table as a table.")
+    sites = []
+    for block in reader.blocks(size=_MOST_PARTS):
+        for place in range(len(block)):
+            site = block.site(place)
+            if site is None or site.geometry is None:
+                raise SiteError(f"{path.name}: {block.problems[place] or 'a feature has no outline.'}")
+            sites.append(site)
+        if len(sites) > _MOST_PARTS:
+            raise SiteError(f"{path.name} has more than {_MOST_PARTS} features; expected one parcel.")
+    shapes = [site.geometry for site in sites if site.geometry is not None]
+    if len(shapes) > 1 and any(shape.geom_type == "Point" for shape in shapes):
+        raise SiteError(f"{path.name} has {len(shapes)} features, points among them; expected one parcel or one point.")
+    notes = [change.words for change in reader.changes] + [note for site in sites for note in site.notes]
+    if len(shapes) > 1:
+        notes.append(f"{len(shapes)} outlines were taken as one site.")
+    pins = dict.fromkeys(pin for site in sites for pin in site.pins)
+    return {
+        "geometry": geojson_of(shapely.union_all(shapes) if len(shapes) > 1 else shapes[0]),
+        "pins": list(pins),
+        "notes": list(dict.fromkeys(notes)),
+    }
 
 
 def report_in_helper(asked: ReportAsk, terms: Terms, form: str) -> bytes:

@@ -11,6 +11,7 @@ from fastapi import Depends, Request
 
 from grownj_geo.serveanswers import Answers, Terms
 from grownj_geo.servehelpers import Helper, areas_in_helper
+from grownj_geo.servejobs import Jobs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["Serving", "State", "state_of"]
 
 _MOST_AREAS = 4
+_TEND_S = 1.0
 
 
 @dataclass
@@ -45,6 +47,7 @@ class State:
     home: Path | None = None
     job_hours: float = 24.0
     answers: Answers = field(init=False)
+    jobs: Jobs = field(init=False)
     helper: Helper = field(init=False)
     _areas: OrderedDict[str, asyncio.Task[DrawnAreas]] = field(default_factory=OrderedDict, init=False)
 
@@ -52,6 +55,7 @@ class State:
         """Begin with nothing loaded."""
         self.answers = Answers(self.home)
         self.helper = Helper(self.home)
+        self.jobs = Jobs(self.home, self.job_hours)
         self.log.gauge("grownj_questions_waiting", "Questions that wait or are answered.", lambda: self.answers.waiting)
         self.log.gauge(
             "grownj_long_work_waiting", "Reports and maps that wait or are made.", lambda: self.helper.waiting
@@ -68,8 +72,19 @@ class State:
         # One who goes away does not take it from the others.
         return mark, await asyncio.shield(task)
 
+    async def tend_jobs(self) -> None:
+        """Look after the jobs for as long as the server runs."""
+        while True:
+            try:
+                await asyncio.to_thread(self.jobs.tend, self.log.write)
+            except OSError as error:
+                # The folder cannot be read or written just now; whoever sends a table is told.
+                self.log.write("jobs", level="error", error=type(error).__name__, words=error.strerror)
+            await asyncio.sleep(_TEND_S)
+
     def close(self) -> None:
         """End what runs."""
+        self.jobs.close()
         self.helper.end()
         self.answers.close()
 
