@@ -11,12 +11,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from itertools import combinations
-from math import inf, isfinite
+from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
 
+from grownj_geo.betterways import (
+    BEYOND_FT,
+    Move,
+    Region,
+    Wanted,
+    Way,
+    degrees,
+    moves_of,
+    nearest_part,
+    slack_ft,
+    wanted_of,
+    way_into,
+    way_out_of,
+)
 from grownj_geo.betterwords import Better, NextBetter, Step, all_words, better_words, line_name, step_words
 from grownj_geo.bothat import Ground, meeting_of
 from grownj_geo.determination import Missing, OutcomeWord
@@ -26,12 +40,11 @@ from grownj_geo.evaluate import Evaluation
 from grownj_geo.evidence import clause_label, deciding_leaves, interval
 from grownj_geo.leaves import Leaves, key_of
 from grownj_geo.logic import Outcome
-from grownj_geo.nearby import move_into, move_within, nearest_of, place_inside, way_out
-from grownj_geo.nodes import InsideNode, OverlapsNode, ShareOverNode, SiteFactNode, Where, Within, WithinNode
+from grownj_geo.nearby import nearest_of
 from grownj_geo.observe import SiteTable
-from grownj_geo.units import FT_PER_FTUS, geodesic_ft, miles_to_ft, to_lonlat, to_working, towards
+from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_working, towards
 from grownj_geo.whatif import deciding_sets
-from grownj_geo.words import asked_words, feature_named, feet
+from grownj_geo.words import feature_named, feet
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -39,13 +52,9 @@ if TYPE_CHECKING:
     from grownj_geo.binding import Clause
     from grownj_geo.bothat import Meeting
     from grownj_geo.determine import Engine
-    from grownj_geo.layer import Layer
     from grownj_geo.site import FactValue, Site
 
 __all__ = ["Better", "Finder", "NextBetter", "Step", "next_better"]
-
-BEYOND_FT = 0.5
-"""How far beyond a line a site is moved to be asked again: rounding shall not decide."""
 
 _MOST_STEPS = {"yes": 3, "undetermined": 2}
 _MOST_MEETINGS = 16
@@ -53,83 +62,11 @@ _FARTHEST_MEETING_FT = 79_200.0
 
 
 @dataclass(frozen=True)
-class _Candidate:
-    """A clause that does not hold, with what it looks at and the area of the law above it.
-
-    Attributes
-    ----------
-    leave
-        The clause stands under a "not": it is to become a no.
-    """
-
-    clause: Clause
-    where: Where
-    radius_ft: float
-    area: str
-    leave: bool = False
-
-
-@dataclass(frozen=True)
-class _Way:
-    """The way to the nearest place where a clause holds.
-
-    Attributes
-    ----------
-    clause
-        None where it is all of a municipality that has a category, by whatever clauses.
-    bounds
-        Feet to the line: at least, as computed, at most.
-    target
-        The point of the line, or of the station, in EPSG:3424.
-    to
-        What it leads to, in words.
-    ground
-        What is entered; None for a radius.
-    radius_ft
-        The radius; 0 for ground.
-    same
-        Every clause that looks at the same, at several places of the law: each holds there.
-    """
-
-    clause: Clause | None
-    label: str
-    area: str
-    layer: Layer
-    feature: int
-    bounds: tuple[float, float, float]
-    target: tuple[float, float]
-    to: str
-    ground: shapely.Geometry | None
-    radius_ft: float = 0.0
-    same: tuple[_Candidate, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Region:
-    """Ground on which something better waits, with the clause that it is of; None for whole municipalities."""
-
-    ground: Ground
-    candidate: _Candidate | None
-    label: str
-
-    def feature_at(self, place: tuple[float, float]) -> int:
-        """Return the feature that a place is in, or nearest to."""
-        layer, point = self.ground.layer, shapely.Point(place)
-        features = [int(i) for i in self.ground.features]
-        if layer.lonlat is not None:
-            away = np.hypot(*(layer.bounds[features, :2] - np.array(place)).T)
-            return features[int(away.argmin())]
-        x, y = place
-        near = layer.meeting(self.ground.features, (x, y, x, y))
-        return min(map(int, near if len(near) else features), key=lambda i: shapely.distance(layer.geometry(i), point))
-
-
-@dataclass(frozen=True)
 class _Tried:
     """A place that was asked: the way to it, how far it surely is, and what is so there."""
 
-    way: _Way
-    move: _Move
+    way: Way
+    move: Move
     feet: float
     there: Evaluation
 
@@ -199,8 +136,8 @@ class Finder:
         steps: list[Step] = []
         not_measured: dict[str, None] = {}
         if site.geometry is not None:
-            alike: dict[tuple[object, ...], list[_Candidate]] = {}
-            for candidate in self._candidates(run.bound.clauses[category], run, "", 1, set()):
+            alike: dict[tuple[object, ...], list[Wanted]] = {}
+            for candidate in wanted_of(run.bound.clauses[category], run, "", 1, set()):
                 key = key_of(candidate.where), candidate.radius_ft, candidate.leave
                 layer = run.leaves.layer(candidate.where.layer)
                 if layer is None:
@@ -243,73 +180,14 @@ class Finder:
 
     # -- radii and areas ------------------------------------------------------------------------------
 
-    def _candidates(
-        self, clause: Clause, run: Evaluation, area: str, sign: int, seen: set[tuple[str, int]]
-    ) -> Iterator[_Candidate]:
-        """Yield the place clauses below one that would have to change; ways out of a radius are not looked for."""
-        if run.answers.get(clause.path) == sign:
-            return
-        if clause.operator == "category":
-            if (clause.content, sign) not in seen:
-                seen.add((clause.content, sign))
-                category = run.bound.rulebook.category(clause.content)
-                below = category.label if category.kind != "ground" or not area else area
-                yield from self._candidates(run.bound.clauses[clause.content], run, below, sign, seen)
-        elif clause.children:
-            below_sign = -sign if clause.operator == "not" else sign
-            for child in clause.active:
-                yield from self._candidates(child, run, area, below_sign, seen)
-        else:
-            where = _where_of(clause)
-            radius = miles_to_ft(run.bound.figures[where.radius]) if isinstance(where, Within) else 0.0
-            if where is not None and (sign == 1 or not radius):
-                yield _Candidate(clause, where, radius, area or clause_label(clause, run), leave=sign == -1)
-
-    def _step(self, run: Evaluation, site: Site, category: str, same: Sequence[_Candidate]) -> Step | None:
+    def _step(self, run: Evaluation, site: Site, category: str, same: Sequence[Wanted]) -> Step | None:
         """Return the way to the nearest place where clauses that look at the same hold; None where none surely does."""
         wanted = same[0]
         layer = run.leaves.layer(wanted.where.layer)
         if layer is None:
             return None
-        way = self._out_of(run, site, wanted, layer) if wanted.leave else self._into(run, site, wanted, layer)
+        way = way_out_of(run, site, wanted, layer) if wanted.leave else way_into(run, site, wanted, layer)
         return None if way is None else self._made(run, site, category, replace(way, same=tuple(same)))
-
-    @staticmethod
-    def _into(run: Evaluation, site: Site, wanted: _Candidate, layer: Layer) -> _Way | None:
-        features = run.leaves.features(layer, wanted.where)
-        sure = features[~layer.doubtful(features, wanted.where.selection)]
-        found = nearest_of(layer, sure, site)
-        if found is None or (found.value_ft == 0 and not wanted.radius_ft):
-            # Inside as computed, and too near the line to be sure: no way leads there. `here` says what is open.
-            return None
-        # A feature that only perhaps counts may be nearer.
-        every = found if len(sure) == len(features) else nearest_of(layer, features, site)
-        least = found.low_ft if every is None else min(found.low_ft, every.low_ft)
-        name = feature_named(layer, found.feature) or asked_words(wanted.where, layer.manifest.title, run.bound)
-        return _Way(
-            wanted.clause,
-            clause_label(wanted.clause, run),
-            wanted.area,
-            layer,
-            found.feature,
-            (least - wanted.radius_ft, found.value_ft - wanted.radius_ft, found.high_ft - wanted.radius_ft),
-            found.target,
-            f"the radius of {feet(wanted.radius_ft)} around {name}" if wanted.radius_ft else name,
-            None if wanted.radius_ft else layer.geometry(found.feature),
-            wanted.radius_ft,
-        )
-
-    @staticmethod
-    def _out_of(run: Evaluation, site: Site, wanted: _Candidate, layer: Layer) -> _Way | None:
-        found = way_out(layer, run.leaves.features(layer, wanted.where), site)
-        if found is None:
-            return None
-        near, outside = found
-        name = feature_named(layer, near.feature) or asked_words(wanted.where, layer.manifest.title, run.bound)
-        bounds = near.low_ft, near.value_ft, near.high_ft
-        label = clause_label(wanted.clause, run)
-        to = f"the way out of {name}"
-        return _Way(wanted.clause, label, wanted.area, layer, near.feature, bounds, near.target, to, outside)
 
     # -- municipalities -------------------------------------------------------------------------------
 
@@ -329,7 +207,7 @@ class Finder:
         bounds = found.value_ft - site.uncertainty_ft, found.value_ft, found.value_ft + site.uncertainty_ft
         ground = layer.geometry(found.feature)
         label = "all of the municipality"
-        way = _Way(None, label, "", layer, found.feature, bounds, found.target, layer.name(found.feature), ground)
+        way = Way(None, label, "", layer, found.feature, bounds, found.target, layer.name(found.feature), ground)
         return self._made(run, site, category, way)
 
     def _municipalities(self, category: str, site: Site) -> frozenset[str]:
@@ -351,7 +229,7 @@ class Finder:
     def _try_meetings(self, run: Evaluation, site: Site, lines: Sequence[Better]) -> None:
         """Ask at the nearest places where two of the clauses hold that a line waits for."""
         assert site.geometry is not None  # noqa: S101 - the caller looked
-        known: dict[tuple[object, ...], tuple[_Region, shapely.Geometry | None]] = {}
+        known: dict[tuple[object, ...], tuple[Region, shapely.Geometry | None]] = {}
         bests = [_FARTHEST_MEETING_FT if line.nearest is None else line.nearest.enough_ft for line in lines]
         reach = min(max(bests, default=0.0), _FARTHEST_MEETING_FT) / FT_PER_FTUS
         for line, best in zip(lines, bests, strict=True):
@@ -369,7 +247,7 @@ class Finder:
                 if a.candidate is None and b.candidate is None:
                     # Municipalities in both are among those of the line.
                     continue
-                slack = max(_slack_ft(a), _slack_ft(b)) + depth
+                slack = max(slack_ft(a), slack_ft(b)) + depth
                 meeting = meeting_of(ground_a, ground_b, site.geometry, depth_ft=slack)
                 if meeting is not None and meeting.least_ft < best:
                     first, second = (b, a) if a.candidate is None else (a, b)
@@ -380,11 +258,11 @@ class Finder:
                 if tried is not None and tried.there.category(line.category).first == 1:
                     break
 
-    def _regions(self, run: Evaluation, site: Site, category: str) -> Iterator[tuple[tuple[object, ...], _Region]]:
+    def _regions(self, run: Evaluation, site: Site, category: str) -> Iterator[tuple[tuple[object, ...], Region]]:
         """Yield the grounds on which a clause holds that a category waits for, each once, by what it is known by."""
         asked: set[tuple[str, int]] = {(category, 1)}
         seen: set[tuple[object, ...]] = set()
-        for one in self._candidates(run.bound.clauses[category], run, "", 1, asked):
+        for one in wanted_of(run.bound.clauses[category], run, "", 1, asked):
             layer = run.leaves.layer(one.where.layer)
             key: tuple[object, ...] = (key_of(one.where), one.radius_ft, one.leave)
             if layer is None or key in seen:
@@ -394,7 +272,7 @@ class Finder:
             sure = features[~layer.doubtful(features, one.where.selection)]
             if len(sure) or one.leave:
                 ground = Ground(layer, features if one.leave else sure, one.radius_ft, outside=one.leave)
-                yield key, _Region(ground, one, clause_label(one.clause, run))
+                yield key, Region(ground, one, clause_label(one.clause, run))
         towns = self.engine.atlas.layer("municipalities")
         for name, sign in sorted(asked):
             codes = self._municipalities(name, site) if towns is not None and sign == 1 else frozenset()
@@ -403,16 +281,16 @@ class Finder:
                 seen.add(key)
                 every = [int(i) for i in towns.select(as_of=run.bound.as_of) if towns.key(int(i)) in codes]
                 label = run.bound.rulebook.category(name).label
-                yield key, _Region(Ground(towns, np.array(every, dtype=np.int64)), None, label)
+                yield key, Region(Ground(towns, np.array(every, dtype=np.int64)), None, label)
 
-    def _go(self, site: Site, meeting: Meeting, least: float, both: tuple[_Region, _Region]) -> _Tried | None:
+    def _go(self, site: Site, meeting: Meeting, least: float, both: tuple[Region, Region]) -> _Tried | None:
         """Ask the site at the place where two grounds meet; None outside New Jersey."""
         first, second = both
-        start = _nearest_part(site, meeting.place)
-        lon, lat = _degrees(start)
-        to = _degrees(meeting.place)
+        start = nearest_part(site, meeting.place)
+        lon, lat = degrees(start)
+        to = degrees(meeting.place)
         far = float(geodesic_ft(lon, lat, *to))
-        move = _Move(*towards(lon, lat, *to, far), far)
+        move = Move(*towards(lon, lat, *to, far), far)
         feature = first.feature_at(meeting.place)
         names = [
             f"the radius of {feet(one.ground.radius_ft)} around {name}"
@@ -424,7 +302,7 @@ class Finder:
             for name in [feature_named(one.ground.layer, one.feature_at(meeting.place)) or one.label]
         ]
         clause = None if first.candidate is None else first.candidate.clause
-        way = _Way(
+        way = Way(
             clause,
             f"{first.label} and {second.label}",
             "" if first.candidate is None else first.candidate.area,
@@ -461,15 +339,15 @@ class Finder:
 
     # -- going there ----------------------------------------------------------------------------------
 
-    def _made(self, run: Evaluation, site: Site, category: str, way: _Way) -> Step | None:
+    def _made(self, run: Evaluation, site: Site, category: str, way: Way) -> Step | None:
         """Move the site beyond the line, ask again, and put it into words."""
         high = way.bounds[2]
-        start = _nearest_part(site, way.target)
+        start = nearest_part(site, way.target)
         again: Evaluation | None = None
         answer = -1
-        move = _Move(0.0, 0.0, 0.0, 0.0)
+        move = Move(0.0, 0.0, 0.0, 0.0)
         moves = 0
-        for move in _moves(site, way, start):
+        for move in moves_of(site, way, start):
             moves += 1
             again = self._asked_at(site, start, move)
             answer = -1 if again is None else again.category(category).first
@@ -507,8 +385,8 @@ class Finder:
         run: Evaluation,
         site: Site,
         category: str,
-        way: _Way,
-        move: _Move,
+        way: Way,
+        move: Move,
         *,
         enough_ft: float,
         area: str,
@@ -536,14 +414,14 @@ class Finder:
             words=words + suffix,
         )
 
-    def _asked_at(self, site: Site, start: tuple[float, float], move: _Move) -> Evaluation | None:
+    def _asked_at(self, site: Site, start: tuple[float, float], move: Move) -> Evaluation | None:
         """Return the evaluation of the site moved so; None where that is outside New Jersey."""
         key = (*start, move.longitude, move.latitude)
         if key not in self._there:
             self._there[key] = self._run_at(site, start, move)
         return self._there[key]
 
-    def _run_at(self, site: Site, start: tuple[float, float], move: _Move) -> Evaluation | None:
+    def _run_at(self, site: Site, start: tuple[float, float], move: Move) -> Evaluation | None:
         x, y = (float(v) for v in to_working(move.longitude, move.latitude))
         if site.is_point:
             place: shapely.Geometry = shapely.Point(x, y)
@@ -557,55 +435,17 @@ class Finder:
             return None
 
 
-@dataclass(frozen=True)
-class _Move:
-    """Where the nearest part of a site is moved to, in degrees, at which bearing, and how far."""
-
-    longitude: float
-    latitude: float
-    bearing_deg: float
-    feet: float
-
-
-def _moves(site: Site, way: _Way, start: tuple[float, float]) -> Iterator[_Move]:
-    """Yield how a site may be moved so that a clause holds: its nearest part over the line, then all of a polygon."""
-    _, value, high = way.bounds
-    slack = high - value if isfinite(value) else 0.0
-    lon, lat = _degrees(start)
-    if way.ground is None:
-        end = way.target
-        far = max(high, 0.0) + BEYOND_FT
-        whole = None if site.is_point else move_within(site.geometry, start, end, way.radius_ft - slack)
-    else:
-        # Beyond a corner the straight way may lead out again.
-        end = place_inside(way.ground, way.target, shapely.Point(start), slack + BEYOND_FT)
-        far = float(geodesic_ft(lon, lat, *_degrees(end)))
-        whole = None if site.is_point else move_into(site.geometry, start, end, way.ground, slack + BEYOND_FT)
-    for feet_ in (far, None if whole is None else whole + BEYOND_FT):
-        if feet_ is not None:
-            yield _Move(*towards(lon, lat, *_degrees(end), feet_), feet_)
-
-
 def next_better(engine: Engine, site: Site, *, areas: Sequence[str] = ()) -> NextBetter:
     """Return how far a site is from the better lines of the base amount, and through which clauses.
 
-    For many sites make one `Finder`.
+    For many sites make one `Finder`; `Finder.find` says what is raised.
 
     Parameters
     ----------
     engine
         The rules and layers under which the site was determined.
-    site
-        The site.
-    areas
-        Categories to look at too, such as ``"priority_area"``.
-
-    Raises
-    ------
-    SiteError, OutsideNewJerseyError, FactError
-        As `Engine.run`.
-    RulebookError
-        If there is no such category.
+    site, areas
+        As for `Finder.find`.
 
     Examples
     --------
@@ -615,30 +455,6 @@ def next_better(engine: Engine, site: Site, *, areas: Sequence[str] = ()) -> Nex
     (5000, ())
     """
     return Finder(engine).find(site, areas=areas)
-
-
-def _where_of(clause: Clause) -> Where | None:
-    """Return what a place clause looks at; None for a clause that no place decides by its features."""
-    node = clause.node
-    if isinstance(node, InsideNode):
-        return node.inside
-    if isinstance(node, OverlapsNode):
-        return node.overlaps
-    if isinstance(node, WithinNode):
-        return node.within
-    if isinstance(node, ShareOverNode):
-        return node.share_over
-    return node.site_fact.supported_by if isinstance(node, SiteFactNode) else None
-
-
-def _degrees(xy: tuple[float, float]) -> tuple[float, float]:
-    lon, lat = to_lonlat(*xy)
-    return float(lon), float(lat)
-
-
-def _nearest_part(site: Site, target: tuple[float, float]) -> tuple[float, float]:
-    line = shapely.get_coordinates(shapely.shortest_line(site.geometry, shapely.Point(target)))
-    return float(line[0, 0]), float(line[0, 1])
 
 
 def _gained(here: Evaluation, there: Evaluation, clause: Clause) -> Iterator[str]:
@@ -657,11 +473,3 @@ def _few(steps: Sequence[Step]) -> list[Step]:
     """Return the nearest steps of each kind; of those that are not enough one, where there is no other."""
     kept = [s for word, most in _MOST_STEPS.items() for s in [step for step in steps if step.there == word][:most]]
     return kept or list(steps[:1])
-
-
-def _slack_ft(region: _Region) -> float:
-    """Return how far within its line a place surely is in an area; of a radius that is left out already."""
-    ground = region.ground
-    if ground.radius_ft or region.candidate is None:
-        return 0.0
-    return float(ground.layer.tolerances_ft[ground.features].max())

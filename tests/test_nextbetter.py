@@ -13,13 +13,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from grownj_geo.atlas import Atlas, load_atlas
+from grownj_geo.betterways import BEYOND_FT
 from grownj_geo.bulk import evaluate_many
 from grownj_geo.candidates import Candidate
 from grownj_geo.compare import Comparer
 from grownj_geo.determine import Engine
 from grownj_geo.errors import OutsideNewJerseyError
 from grownj_geo.evaluate import Evaluation
-from grownj_geo.nextbetter import BEYOND_FT, Finder, next_better
+from grownj_geo.nextbetter import Finder, next_better
 from grownj_geo.observe import SiteTable
 from grownj_geo.rulebook import Rulebook
 from grownj_geo.site import Site
