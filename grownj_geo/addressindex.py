@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from grownj_geo.addressbuild import POINT
-from grownj_geo.addressline import StreetName, compact
+from grownj_geo.addressline import StreetName, compact, split_line
 from grownj_geo.addressmatch import PLACE_OFF, Fit, House, houses_at, neighbours, street_fit
 from grownj_geo.addressparse import AddressError, ParsedAddress, Reading, parse_address
 from grownj_geo.addressplaces import place_book
-from grownj_geo.errors import LayerError
+from grownj_geo.addresstables import AddressTables, Street
+from grownj_geo.errors import SiteError
 
 if TYPE_CHECKING:
     import sqlite3
@@ -33,50 +33,17 @@ _BETWEEN, _STREET_ONLY = 0.25, 0.45
 _OTHER_MUNICIPALITY, _UNKNOWN_MUNICIPALITY, _OTHER_ZIP = 0.20, 0.03, 0.05
 _GOOD = 0.85
 _LIKE, _LIKE_STATEWIDE = 0.6, 0.7
-_MOST_NAMES, _MOST_STREETS, _MOST_CACHED = 30, 60, 64
-_NUMBERED_STREET = 0.9
-_MOST_TIES = 2_000
+_MOST_NAMES, _MOST_STREETS, _MOST_TIES = 30, 60, 2_000
+_NUMBERED_STREET, _NEAR_STREET, _ABOUT = 0.9, 0.75, 0.05
+_SHORTEST_HELP = 4
+_LONGEST_TYPED = 300
 
-_OF_MUNICIPALITY = "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets WHERE mun_code = ?"
-_NAMES = "SELECT DISTINCT key FROM address_streets"
-_AT_NUMBER = "SELECT low, high, number, unit, kind, source_id FROM address_houses WHERE street_id = ? AND low = ?"
-_IN_RANGE = (
-    "SELECT low, high, number, unit, kind, source_id FROM address_houses "
-    "WHERE street_id = ? AND low < ? AND high > low AND high >= ?"
-)
-_WITHIN = (
-    "SELECT low, high, number, unit, kind, source_id FROM address_houses WHERE street_id = ? AND low BETWEEN ? AND ?"
-)
-_BELOW = (
-    "SELECT low, high, number, unit, kind, source_id FROM address_houses "
-    "WHERE street_id = ? AND low < ? AND low > 0 AND low % 2 = ? ORDER BY low DESC LIMIT 64"
-)
-_ABOVE = (
-    "SELECT low, high, number, unit, kind, source_id FROM address_houses "
-    "WHERE street_id = ? AND low > ? AND low % 2 = ? ORDER BY low LIMIT 64"
-)
-_ON_STREET = "SELECT low, high, number, unit, kind, source_id FROM address_houses WHERE street_id = ?"
-_EVERYWHERE = (
-    "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets AS street WHERE key = ? AND EXISTS "
-    "(SELECT 1 FROM address_houses WHERE street_id = street.id AND low = ?)"
-)
-_ZIP_CODES = {
-    "parcels": "SELECT zip_code FROM parcels WHERE id = ?",
-    "address_points": "SELECT zip_code FROM address_points WHERE id = ?",
-}
-_LOT = "SELECT mun_code, block, lot FROM parcels WHERE id = ?"
-_POINT = "SELECT x_ft, y_ft FROM address_points WHERE id = ?"
-
-
-class _Street(NamedTuple):
-    id: int
-    mun_code: str
-    name: StreetName
-    key: str
+# Words that end a street's name as often as they are its suffix: "LAWN RIDGE" may be Lawn Ridge Road.
+_PLAIN_SUFFIXES = frozenset({"STREET", "AVENUE", "ROAD", "DRIVE", "LANE", "COURT", "PLACE", "BOULEVARD", "TERRACE"})
 
 
 class _Candidate(NamedTuple):
-    street: _Street
+    street: Street
     fit: Fit
 
 
@@ -166,20 +133,10 @@ class AddressIndex:
             ) from error
         self._extract: Any = process.extract
         self._scorer: Any = OSA.normalized_similarity
-        self._connection = connection
+        self._tables = AddressTables(connection)
         self._directory = directory
         self._book = place_book(directory)
-        self._cached: dict[str, tuple[list[_Street], dict[str, list[tuple[_Street, bool]]]]] = {}
-        self._names: list[str] | None = None
-        tables = {row[0] for row in self._rows("SELECT name FROM sqlite_master WHERE type = 'table'")}
-        if not {"address_streets", "address_houses"} <= tables:
-            raise LayerError(
-                "The parcels that are loaded have no index of addresses. Load them again with this version: "
-                "grownj layers import parcels FILE."
-            )
-        self.mun_codes: frozenset[str] = frozenset(
-            row[0] for row in self._rows("SELECT DISTINCT mun_code FROM address_streets") if row[0]
-        )
+        self.mun_codes: frozenset[str] = self._tables.municipalities()
         """Municipalities of which any address is loaded: of others nothing can be found, and nothing ruled out."""
 
     def search(self, address: ParsedAddress | str, *, limit: int = 8) -> tuple[AddressHit, ...]:
@@ -209,6 +166,40 @@ class AddressIndex:
         best = self._ranked(_best_of_each(hits))
         return tuple(self._judged(best, parsed)[:limit])
 
+    def suggest(self, text: str, *, limit: int = 8) -> tuple[str, ...]:
+        """Return addresses that a beginning may become, to be offered while somebody types.
+
+        Parameters
+        ----------
+        text
+            What has been typed: house number, the beginning of the street, and behind a comma that of the municipality.
+            Without a letter of the street there is nothing to offer.
+        limit
+            At most how many.
+        """
+        head, _, place = text[:_LONGEST_TYPED].partition(",")
+        line = split_line(head)
+        if not line.street.name or not any(c.isalpha() for c in head):
+            return ()
+        codes = None
+        if place.strip():
+            codes = self._book.starting(place.split(",")[0]) or self._book.find(place).mun_codes
+        number = line.low or None
+        words = head.upper().split()[1 if line.number else 0 :]
+        found: dict[str, None] = {}
+        for typed in (*_writings(line.street), StreetName("", " ".join(w.strip(".") for w in words), "", "")):
+            for street in self._tables.beginning(compact(typed.name), number, codes, limit * 8):
+                if street.name.pre.startswith(typed.pre) and street.name.suffix.startswith(typed.suffix):
+                    found[self._label(line.number, street, "")] = None
+        if not found and len(compact(line.street.name)) >= _SHORTEST_HELP:
+            try:
+                hits = self.search(text, limit=limit)
+            except SiteError:
+                # Half an address can be a box or no street yet: there is nothing to offer, and `search` will say why.
+                return ()
+            found = dict.fromkeys(h.label for h in hits if h.kind in {"rooftop", "parcel"})
+        return tuple(found)[:limit]
+
     # -- one reading -----------------------------------------------------------------------------------
 
     def _read(self, reading: Reading, *, exclude: Sequence[AddressHit]) -> list[AddressHit]:
@@ -226,74 +217,78 @@ class AddressIndex:
         return hits
 
     def _in_municipalities(self, asked: _Asked, codes: Iterable[str]) -> list[AddressHit]:
-        typed = asked.reading.line.street
         candidates: list[_Candidate] = []
         for code in (*codes, ""):
-            _, by_name = self._streets(code)
-            if not by_name:
-                continue
-            keys = {compact(typed.name), compact(typed.pre + typed.name)}
-            best: dict[int, _Candidate] = {}
-            for key in keys:
-                names = self._extract(key, by_name.keys(), scorer=self._scorer, score_cutoff=_LIKE, limit=_MOST_NAMES)
-                for name, likeness, _ in names:
+            if self._tables.by_name(code):
+                candidates += self._likely_streets(asked.reading.line.street, code)
+        candidates.sort(key=lambda c: c.fit.off)
+        hits = [hit for c in candidates[:_MOST_STREETS] for hit in self._on_street(asked, c)]
+        if hits and max(h.score for h in hits) >= _GOOD:
+            return hits
+        # No house fits: say where the number would be on the streets that are most like it.
+        least = candidates[0].fit.off if candidates else 1.0
+        near = [c for c in candidates if 1.0 - c.fit.off >= _NEAR_STREET and c.fit.off <= least + _ABOUT]
+        return hits + [hit for c in near for hit in self._near_number(asked, c)]
+
+    def _likely_streets(self, typed: StreetName, code: str) -> Iterable[_Candidate]:
+        """Return the streets of a municipality with a name that is near, each once, with its best fit."""
+        by_name = self._tables.by_name(code)
+        best: dict[int, _Candidate] = {}
+        for written in _writings(typed):
+            # "EASTCLARK" is East Clark, and "E CLARK" a street that is called Eastclark.
+            for key, pre_typed in {compact(written.name): False, compact(written.pre + written.name): True}.items():
+                found = self._extract(key, by_name.keys(), scorer=self._scorer, score_cutoff=_LIKE, limit=_MOST_NAMES)
+                for name, likeness, _ in found:
                     for street, pre_in_name in by_name[name]:
-                        pre_typed = key != compact(typed.name)
-                        if pre_typed and bool(street.name.pre) == pre_in_name and street.name.pre:
+                        joined = pre_in_name or (pre_typed and bool(written.pre))
+                        fit = street_fit(written, street.name, likeness, pre_in_name=joined)
+                        if joined and pre_in_name != bool(street.name.pre):
                             continue
-                        fit = street_fit(typed, street.name, likeness, pre_in_name=pre_in_name or pre_typed)
                         if not code:
                             fit = Fit(fit.off + _UNKNOWN_MUNICIPALITY, (*fit.differs, "municipality"), fit.compatible)
                         if street.id not in best or fit.off < best[street.id].fit.off:
                             best[street.id] = _Candidate(street, fit)
-            candidates += best.values()
-        candidates.sort(key=lambda c: c.fit.off)
-        return [hit for c in candidates[:_MOST_STREETS] for hit in self._on_street(asked, c, near=True)]
+        return best.values()
 
     def _everywhere(self, asked: _Asked, *, counties: frozenset[str] | None) -> list[AddressHit]:
         """Return the places in the whole State (or in some counties) that have the number."""
-        line = asked.reading.line
-        typed = line.street
-        hits: list[AddressHit] = []
-        for likeness, key in self._likely_names(typed, fuzzy=False):
-            hits += self._named(asked, key, likeness, counties)
-        if not hits and counties is None:
-            for likeness, key in self._likely_names(typed, fuzzy=True):
-                hits += self._named(asked, key, likeness, counties)
+        hits = [
+            hit
+            for written in _writings(asked.reading.line.street)
+            for hit in self._named(asked, written, compact(written.name), 1.0, counties)
+        ]
+        if hits or counties is not None:
+            return hits
+        key = compact(asked.reading.line.street.name)
+        found = self._extract(
+            key, self._tables.names(), scorer=self._scorer, score_cutoff=_LIKE_STATEWIDE, limit=_MOST_NAMES
+        )
+        for name, likeness, _ in found:
+            hits += self._named(asked, asked.reading.line.street, name, likeness, None)
         return hits
 
-    def _likely_names(self, typed: StreetName, *, fuzzy: bool) -> list[tuple[float, str]]:
-        key = compact(typed.name)
-        if not fuzzy:
-            return [(1.0, key)]
-        if self._names is None:
-            self._names = [row[0] for row in self._rows(_NAMES)]
-        found = self._extract(key, self._names, scorer=self._scorer, score_cutoff=_LIKE_STATEWIDE, limit=_MOST_NAMES)
-        return [(likeness, name) for name, likeness, _ in found if name != key]
-
-    def _named(self, asked: _Asked, key: str, likeness: float, counties: frozenset[str] | None) -> list[AddressHit]:
+    def _named(
+        self, asked: _Asked, typed: StreetName, key: str, likeness: float, counties: frozenset[str] | None
+    ) -> list[AddressHit]:
         line = asked.reading.line
-        found: list[_Candidate] = []
-        for row in self._rows(_EVERYWHERE, (key, line.low)):
-            street = _street(row)
-            if counties is None or street.mun_code[:2] in counties:
-                found.append(_Candidate(street, street_fit(line.street, street.name, likeness)))
+        found = [
+            _Candidate(street, street_fit(typed, street.name, likeness))
+            for street in self._tables.named(key, line.low, line.high)
+            if counties is None or street.mun_code[:2] in counties
+        ]
         found.sort(key=lambda c: c.fit.off)
-        return [hit for c in found[:_MOST_TIES] for hit in self._on_street(asked, c, near=False)]
+        return [hit for c in found[:_MOST_TIES] for hit in self._on_street(asked, c)]
 
     # -- one street ------------------------------------------------------------------------------------
 
-    def _on_street(self, asked: _Asked, candidate: _Candidate, *, near: bool) -> list[AddressHit]:
+    def _on_street(self, asked: _Asked, candidate: _Candidate) -> list[AddressHit]:
         line, street = asked.reading.line, candidate.street
-        rows = self._houses(_AT_NUMBER, street.id, line.low)
+        houses = self._tables.houses("at number", street.id, line.low)
         if line.low:
-            rows += self._houses(_IN_RANGE, street.id, line.low, line.high)
+            houses += self._tables.houses("in range", street.id, line.low, line.high)
         if line.high > line.low:
-            rows += self._houses(_WITHIN, street.id, line.low + 1, line.high)
-        found = [self._hit(asked, candidate, fit, houses) for fit, houses in houses_at(line, rows)]
-        if not near or found or 1.0 - candidate.fit.off < _NUMBERED_STREET:
-            return found
-        return self._near_number(asked, candidate)
+            houses += self._tables.houses("within", street.id, line.low + 1, line.high)
+        return [self._hit(asked, candidate, fit, group) for fit, group in houses_at(line, houses)]
 
     def _near_number(self, asked: _Asked, candidate: _Candidate) -> list[AddressHit]:
         """Return the place between a number's neighbours, or the street."""
@@ -302,15 +297,15 @@ class AddressIndex:
             side = line.low % 2
             beside = neighbours(
                 line.low,
-                self._houses(_BELOW, street.id, line.low, side),
-                self._houses(_ABOVE, street.id, line.low, side),
+                self._tables.houses("below", street.id, line.low, side),
+                self._tables.houses("above", street.id, line.low, side),
             )
             if beside:
                 between = (beside[0][0].number, beside[1][0].number)
                 fit = Fit(_BETWEEN, ("house number",), False)
                 hit = self._hit(asked, candidate, fit, [*beside[0], *beside[1]], kind="range")
                 return [replace(hit, number=line.number, between=between, label=self._label(line.number, street, ""))]
-        houses = self._houses(_ON_STREET, street.id)
+        houses = self._tables.houses("on street", street.id)
         fit = Fit(_STREET_ONLY, ("house number",), False)
         hit = self._hit(asked, candidate, fit, houses, kind="street")
         return [replace(hit, number="", unit="", label=self._label("", street, ""))]
@@ -348,7 +343,7 @@ class AddressIndex:
             return hits
         scores = [h.score for h in hits]
         rivals = [h for h in hits[:_MOST_NAMES] if h.compatible]
-        lots = {h: self._lots(h) for h in {*rivals, *hits[:_MOST_NAMES]}}
+        lots = {h: self._tables.lots(h.parcel_ids, h.point_ids) for h in {*rivals, *hits[:_MOST_NAMES]}}
         judged = [replace(h, places=len(lots[h]) if h in lots else 1, ties=scores.count(h.score)) for h in hits]
         first = hits[0]
         named = any(r.place.how == "named" and r.place.mun_codes == (first.mun_code,) for r in parsed.readings)
@@ -359,59 +354,26 @@ class AddressIndex:
             judged[0] = replace(judged[0], certain=True)
         return judged
 
-    def _lots(self, hit: AddressHit) -> frozenset[tuple[Any, ...]]:
-        """Return the lots of a hit, or its points where it has no parcels."""
-        query, ids = (_LOT, hit.parcel_ids) if hit.parcel_ids else (_POINT, hit.point_ids)
-        return frozenset(row for one in ids for row in self._rows(query, (one,)))
-
     def _with_zip(self, hit: AddressHit, zip_code: str) -> AddressHit:
         """Take something off where the file knows another ZIP code."""
-        known: set[Any] = set()
-        for table, ids in (("parcels", hit.parcel_ids), ("address_points", hit.point_ids)):
-            known |= {row[0] for one in ids[:1] for row in self._rows(_ZIP_CODES[table], (one,))}
-        known.discard(None)
+        known = self._tables.zip_codes(hit.parcel_ids, hit.point_ids)
         if not known or zip_code in known:
             return hit
         return replace(
             hit, score=round(max(0.0, hit.score - _OTHER_ZIP), 4), differs=(*hit.differs, "ZIP code"), compatible=False
         )
 
-    # -- the tables ------------------------------------------------------------------------------------
-
-    def _streets(self, code: str) -> tuple[list[_Street], dict[str, list[tuple[_Street, bool]]]]:
-        """Return a municipality's streets, and those by name: without and with the direction before it."""
-        found = self._cached.get(code)
-        if found is None:
-            streets = [_street(row) for row in self._rows(_OF_MUNICIPALITY, (code,))]
-            by_name: dict[str, list[tuple[_Street, bool]]] = {}
-            for street in streets:
-                by_name.setdefault(street.key, []).append((street, False))
-                if street.name.pre:
-                    by_name.setdefault(street.name.pre + street.key, []).append((street, True))
-            found = streets, by_name
-            if len(self._cached) >= _MOST_CACHED:
-                self._cached.pop(next(iter(self._cached)), None)
-            self._cached[code] = found
-        return found
-
-    def _houses(self, query: str, *values: int) -> list[House]:
-        return [
-            House(low, high, number, unit, kind == POINT, source_id)
-            for low, high, number, unit, kind, source_id in self._rows(query, values)
-        ]
-
-    def _rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        return self._connection.execute(query, values).fetchall()
-
-    def _label(self, number: str, street: _Street, unit: str) -> str:
+    def _label(self, number: str, street: Street, unit: str) -> str:
         parts = [number, _cased(str(street.name)), f"unit {unit}" if unit[:1].isdigit() else unit.title()]
         line = " ".join(part for part in parts if part)
         return f"{line}, {self._book.label(street.mun_code)}" if street.mun_code in self._directory.names else line
 
 
-def _street(row: Sequence[Any]) -> _Street:
-    number, mun_code, pre, name, suffix, post, key = row
-    return _Street(number, mun_code, StreetName(pre, name, suffix, post), key)
+def _writings(typed: StreetName) -> tuple[StreetName, ...]:
+    """Return how a street's name can be meant: its last word as suffix, or as part of the name."""
+    if not typed.suffix or typed.suffix in _PLAIN_SUFFIXES:
+        return (typed,)
+    return typed, StreetName(typed.pre, f"{typed.name} {typed.suffix}", "", typed.post)
 
 
 def _cased(text: str) -> str:

@@ -41,6 +41,9 @@ _SHORT_HIGHWAY = re.compile(r"^(?:(?:U\s?S|N\s?J|S\s?R)[\s-]+)(?P<number>[0-9]{1
 _COUNTY_ROAD = re.compile(r"^(?:C\s?R|CO(?:UNTY)?\s+R(?:OA)?D)\s+(?:NO\s+)?\#?(?P<number>[0-9]{1,3})\b")
 _FLOOR = re.compile(r"\s(?P<id>[0-9]{1,2})(?:ST|ND|RD|TH)\s+(?:FL|FLR|FLOOR)$")
 _CODE = re.compile(r"[A-Z]-[A-Z]|[A-Z]?[0-9]{1,5}[A-Z]?|[A-Z]-?[0-9]{1,4}|[0-9]{1,4}-?[A-Z]|[A-Z]")
+# Behind any word a unit, even where the street's suffix was left out: "433 LINCOLN C014A".
+_SURE_CODE = re.compile(r"[A-Z]-?[0-9]{2,4}[A-Z]?|[0-9]{1,4}-?[A-Z]")
+_GLUED = re.compile(r"(APT|UNIT|UNT|UN|STE|SUITE|BLDG|FL|RM|PH)-?([0-9]+-?[A-Z]?)")
 _ORDINAL = re.compile(r"0*([0-9]+)(ST|ND|RD|TH)")
 _NUMBERED = frozenset({"ROUTE", "COUNTY ROAD"})
 
@@ -219,14 +222,27 @@ def _last_unit(words: list[str]) -> tuple[int, str] | None:
             if tail in known.suffixes and not behind_suffix:
                 continue
             return count, known.units[tail]
+    return _named_unit(words) or _bare_unit(words)
+
+
+def _named_unit(words: list[str]) -> tuple[int, str] | None:
+    """Return the unit that the last words name with its kind: ``APT 5``, ``UN2-B``."""
+    known = address_words()
     last = words[-1]
     if len(words) > 2 and words[-2] in known.units and _is_id(last):  # noqa: PLR2004 - a street, the kind, the name
         if words[-2] in known.suffixes and not any(w in known.suffixes for w in words[:-2]):
             return None
         return 2, _unit(known.units[words[-2]], last)
-    glued = re.fullmatch(r"(APT|UNIT|UNT|UN|STE|SUITE|BLDG|FL|RM|PH)-?([0-9]+-?[A-Z]?)", last)
-    if glued:
-        return 1, _unit(known.units[glued[1]], glued[2])
+    glued = _GLUED.fullmatch(last)
+    return (1, _unit(known.units[glued[1]], glued[2])) if glued else None
+
+
+def _bare_unit(words: list[str]) -> tuple[int, str] | None:
+    """Return the unit that the last word is without its kind: ``C014A``, ``B-14``."""
+    known = address_words()
+    last = words[-1]
+    if _SURE_CODE.fullmatch(last) and words[-2].isalpha():
+        return 1, _unit("", last)
     behind = words[-2] in known.suffixes and len(words) > 2  # noqa: PLR2004 - name, suffix, code
     if behind and _CODE.fullmatch(last) and last not in known.directions and last not in known.suffixes:
         return 1, _unit("", last)

@@ -326,7 +326,22 @@ def _without_commas(line: str, county: str | None, book: PlaceBook) -> list[Read
         place = book.find(" ".join(words[-after_suffix:]), county=county)
         if place.mun_codes:
             found.append(Reading(split_line(" ".join(words[:-after_suffix])), place))
+    if not found:
+        found += _nearly_at_end(words, county, book)
     return [*found, Reading(split_line(line), Place())]
+
+
+def _nearly_at_end(words: list[str], county: str | None, book: PlaceBook) -> list[Reading]:
+    """Return the reading in which the last words are a municipality, misspelt: "12 Main Ornage"."""
+    for count in (2, 1):
+        street = split_line(" ".join(words[:-count]))
+        tail = words[-count:]
+        whole = street.number and street.street.name and all(len(w) > 3 and w.isalpha() for w in tail)  # noqa: PLR2004
+        if whole and tail[-1].upper() not in address_words().suffixes:
+            place = book.find(" ".join(tail), county=county)
+            if place.mun_codes:
+                return [Reading(street, place)]
+    return []
 
 
 def _after_suffix(words: list[str]) -> int:

@@ -1,0 +1,180 @@
+"""Reading the tables of the index of addresses: streets, houses, and the lots and points behind them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from grownj_geo.addressbuild import POINT
+from grownj_geo.addressline import StreetName
+from grownj_geo.addressmatch import House
+from grownj_geo.errors import LayerError
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Sequence
+
+__all__ = ["AddressTables", "Street"]
+
+_MOST_CACHED = 64
+_AFTER_ALL = "\U0010ffff"
+
+_QUERIES = {
+    "tables": "SELECT name FROM sqlite_master WHERE type = 'table'",
+    "municipalities": "SELECT DISTINCT mun_code FROM address_streets WHERE mun_code <> ''",
+    "names": "SELECT DISTINCT key FROM address_streets",
+    "of municipality": "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets WHERE mun_code = ?",
+    "with number": (
+        "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets AS street WHERE key = ? "
+        "AND EXISTS (SELECT 1 FROM address_houses WHERE street_id = street.id AND low = ?)"
+    ),
+    "with range": (
+        "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets AS street WHERE key = ? "
+        "AND EXISTS (SELECT 1 FROM address_houses WHERE street_id = street.id AND low < ? AND high > low AND high >= ?)"
+    ),
+    "beginning": (
+        "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets WHERE key >= ? AND key < ? "
+        "ORDER BY key, mun_code LIMIT ?"
+    ),
+    "beginning with number": (
+        "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets AS street WHERE key >= ? AND key < ? "
+        "AND EXISTS (SELECT 1 FROM address_houses WHERE street_id = street.id AND low = ?) "
+        "ORDER BY key, mun_code LIMIT ?"
+    ),
+    "on street": "SELECT low, high, number, unit, kind, source_id FROM address_houses WHERE street_id = ?",
+    "at number": "SELECT low, high, number, unit, kind, source_id FROM address_houses WHERE street_id = ? AND low = ?",
+    "in range": (
+        "SELECT low, high, number, unit, kind, source_id FROM address_houses "
+        "WHERE street_id = ? AND low < ? AND high > low AND high >= ?"
+    ),
+    "within": (
+        "SELECT low, high, number, unit, kind, source_id FROM address_houses "
+        "WHERE street_id = ? AND low BETWEEN ? AND ?"
+    ),
+    "below": (
+        "SELECT low, high, number, unit, kind, source_id FROM address_houses "
+        "WHERE street_id = ? AND low < ? AND low > 0 AND low % 2 = ? ORDER BY low DESC LIMIT 64"
+    ),
+    "above": (
+        "SELECT low, high, number, unit, kind, source_id FROM address_houses "
+        "WHERE street_id = ? AND low > ? AND low % 2 = ? ORDER BY low LIMIT 64"
+    ),
+    "lot": "SELECT mun_code, block, lot FROM parcels WHERE id = ?",
+    "point": "SELECT x_ft, y_ft FROM address_points WHERE id = ?",
+    "zip of parcel": "SELECT zip_code FROM parcels WHERE id = ?",
+    "zip of point": "SELECT zip_code FROM address_points WHERE id = ?",
+}
+
+
+class Street(NamedTuple):
+    """A row of ``address_streets``."""
+
+    id: int
+    mun_code: str
+    name: StreetName
+    key: str
+
+
+class AddressTables:
+    """The tables, only read. Threads may share it, as far as they may share the connection.
+
+    Raises
+    ------
+    LayerError
+        If the tables are not there.
+    """
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._cached: dict[str, dict[str, list[tuple[Street, bool]]]] = {}
+        self._names: list[str] | None = None
+        if not {"address_streets", "address_houses"} <= {row[0] for row in self._rows("tables")}:
+            raise LayerError(
+                "The parcels that are loaded have no index of addresses. Load them again with this version: "
+                "grownj layers import parcels FILE."
+            )
+
+    def municipalities(self) -> frozenset[str]:
+        """Return the codes of the municipalities of which there are addresses."""
+        return frozenset(row[0] for row in self._rows("municipalities"))
+
+    def names(self) -> list[str]:
+        """Return the names of all streets, without spaces, each once."""
+        if self._names is None:
+            self._names = [row[0] for row in self._rows("names")]
+        return self._names
+
+    def by_name(self, mun_code: str) -> dict[str, list[tuple[Street, bool]]]:
+        """Return a municipality's streets by name, and by direction and name (the mark that goes with each)."""
+        found = self._cached.get(mun_code)
+        if found is None:
+            found = {}
+            for row in self._rows("of municipality", mun_code):
+                street = _street(row)
+                found.setdefault(street.key, []).append((street, False))
+                if street.name.pre:
+                    found.setdefault(street.name.pre + street.key, []).append((street, True))
+            if len(self._cached) >= _MOST_CACHED:
+                self._cached.pop(next(iter(self._cached)), None)
+            self._cached[mun_code] = found
+        return found
+
+    def named(self, key: str, low: int, high: int) -> list[Street]:
+        """Return the streets of a name, anywhere, that have a house number or a range that holds it."""
+        rows = self._rows("with number", key, low)
+        if low:
+            rows += self._rows("with range", key, low, high)
+        return list(dict.fromkeys(map(_street, rows)))
+
+    def beginning(self, key: str, low: int | None, mun_codes: Sequence[str] | None, limit: int) -> list[Street]:
+        """Return streets whose name begins so, in alphabetical order, of some municipalities and with a number."""
+        if mun_codes is not None:
+            streets = [
+                street
+                for code in mun_codes
+                for name, group in self.by_name(code).items()
+                if name.startswith(key)
+                for street, with_pre in group
+                if not with_pre
+            ]
+            ordered = sorted(streets, key=lambda s: (s.key, s.mun_code))
+            if low is not None:
+                ordered = [s for s in ordered if self._rows("at number", s.id, low)]
+            return ordered[:limit]
+        if low is None:
+            rows = self._rows("beginning", key, key + _AFTER_ALL, limit)
+        else:
+            rows = self._rows("beginning with number", key, key + _AFTER_ALL, low, limit)
+        return list(map(_street, rows))
+
+    def houses(self, what: str, street_id: int, *values: int) -> list[House]:
+        """Return houses of a street.
+
+        Parameters
+        ----------
+        what
+            ``"on street"``; ``"at number"`` (which); ``"in range"`` (that holds least and greatest); ``"within"``
+            (from, to); ``"below"`` or ``"above"`` (which, and 1 for the odd side), the nearest first.
+        """
+        return [
+            House(low, high, number, unit, kind == POINT, source_id)
+            for low, high, number, unit, kind, source_id in self._rows(what, street_id, *values)
+        ]
+
+    def lots(self, parcel_ids: Sequence[int], point_ids: Sequence[int]) -> frozenset[tuple[Any, ...]]:
+        """Return the lots of parcels; where there is no parcel, the places of points (EPSG:3424, US survey feet)."""
+        what, ids = ("lot", parcel_ids) if parcel_ids else ("point", point_ids)
+        return frozenset(row for one in ids for row in self._rows(what, one))
+
+    def zip_codes(self, parcel_ids: Sequence[int], point_ids: Sequence[int]) -> frozenset[str]:
+        """Return the ZIP codes that the files say of a house."""
+        rows = [row for one in parcel_ids[:1] for row in self._rows("zip of parcel", one)]
+        rows += [row for one in point_ids[:1] for row in self._rows("zip of point", one)]
+        return frozenset(row[0] for row in rows if row[0])
+
+    def _rows(self, what: str, *values: object) -> list[tuple[Any, ...]]:
+        return self._connection.execute(_QUERIES[what], values).fetchall()
+
+
+def _street(row: Sequence[Any]) -> Street:
+    number, mun_code, pre, name, suffix, post, key = row
+    return Street(number, mun_code, StreetName(pre, name, suffix, post), key)
