@@ -19,10 +19,10 @@ from grownj_geo.determination import software
 from grownj_geo.determine import DISCLAIMER
 from grownj_geo.features import LayerFault
 from grownj_geo.files import written_beside
-from grownj_geo.mapareas import CIRCLE_ERROR_FT, OUTLINE_TOLERANCE_FT, joined_areas
 from grownj_geo.mapassets import INSTALL, leaflet_files, map_template, page_css, page_js
 from grownj_geo.mapcode import Texts, coded_bytes, coded_numbers, coded_polygons, content_policy, script_json, visible
 from grownj_geo.mapcommand import asked_words
+from grownj_geo.mapground import CIRCLE_ERROR_FT, OUTLINE_TOLERANCE_FT, joined_areas
 from grownj_geo.palette import NO_AMOUNT, area_groups, tier_looks
 from grownj_geo.reportwords import weak_words
 from grownj_geo.tableparts import disk_faults
@@ -36,8 +36,9 @@ if TYPE_CHECKING:
 
     from grownj_geo.determine import Engine
     from grownj_geo.mapanswer import Found, Panel
-    from grownj_geo.mapareas import DrawnClass, MapAreas, NotDrawn, Outline
+    from grownj_geo.mapareas import MapAreas, NotDrawn, Outline
     from grownj_geo.mapcommand import SiteWords
+    from grownj_geo.mapground import DrawnClass
     from grownj_geo.mapsites import MapSites
 
 __all__ = ["TILES", "TierKey", "map_html", "tier_keys", "write_map"]

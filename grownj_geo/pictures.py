@@ -13,8 +13,8 @@ from grownj_geo.determination import software
 from grownj_geo.determine import DISCLAIMER
 from grownj_geo.features import LayerFault
 from grownj_geo.files import written_beside
-from grownj_geo.mapareas import OUTLINE_TOLERANCE_FT
 from grownj_geo.mapassets import INSTALL_PICTURES
+from grownj_geo.mapground import OUTLINE_TOLERANCE_FT
 from grownj_geo.maps import tier_keys
 from grownj_geo.picturestage import (
     INK,
@@ -40,7 +40,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from grownj_geo.determine import Engine
-    from grownj_geo.mapareas import DrawnClass, MapAreas, Outline
+    from grownj_geo.mapareas import MapAreas, Outline
+    from grownj_geo.mapground import DrawnClass
     from grownj_geo.mapsites import MapSites
 
     Box = tuple[float, float, float, float]

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grownj_geo.determine import Engine
-    from grownj_geo.mapareas import DrawnClass, MapAreas, Outline
+    from grownj_geo.mapareas import MapAreas, Outline
+    from grownj_geo.mapground import DrawnClass
     from grownj_geo.maps import TierKey
     from grownj_geo.mapsites import MapSites
 

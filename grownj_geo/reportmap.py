@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from grownj_geo.determine import Engine
-    from grownj_geo.mapareas import DrawnClass, MapAreas
+    from grownj_geo.mapareas import MapAreas
+    from grownj_geo.mapground import DrawnClass
     from grownj_geo.mapsites import MapSites
 
 __all__ = ["MAP_INCHES", "inlined", "report_map"]

@@ -13,7 +13,8 @@ import numpy as np
 import shapely
 
 from grownj_geo.mapanswer import decisive_lines
-from grownj_geo.mapareas import OUTLINE_TOLERANCE_FT, circles_around, draw_areas, joined_areas, ring_around
+from grownj_geo.mapareas import draw_areas
+from grownj_geo.mapground import OUTLINE_TOLERANCE_FT, circles_around, joined_areas, ring_around
 from grownj_geo.maps import tier_keys
 from grownj_geo.palette import area_groups
 from grownj_geo.units import to_lonlat
@@ -27,7 +28,8 @@ if TYPE_CHECKING:
     from grownj_geo.determination import Determination, Neighbour
     from grownj_geo.determine import Engine
     from grownj_geo.mapanswer import Line
-    from grownj_geo.mapareas import DrawnClass, MapAreas, NotDrawn, Outline
+    from grownj_geo.mapareas import MapAreas, NotDrawn, Outline
+    from grownj_geo.mapground import DrawnClass
     from grownj_geo.site import Site
 
 __all__ = ["DrawnAreas", "drawn_areas", "geojson_of", "overlay_of"]
