@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grownj_geo import cli_site
+from grownj_geo.cli_parcels import PARCEL_KINDS, is_parcels, remove_parcel_editions, show_kind
 from grownj_geo.cli_site import (
     EPILOG,
     INCOMPLETE,
@@ -88,7 +89,9 @@ def _layer_rows(day: date | None) -> list[LayerRow]:
                 "how_to_load": manifest.how_to_load,
             }
         )
-    return rows
+    from grownj_geo.parcelstatus import parcel_rows  # noqa: PLC0415 - only where it is used
+
+    return [*rows, *parcel_rows()]
 
 
 def _needed_by() -> dict[str, list[str]]:
@@ -128,6 +131,9 @@ def show(
     from grownj_geo.loading import manifest_of  # noqa: PLC0415 - only where it is used
 
     utf8(layer)
+    if layer in PARCEL_KINDS:
+        show_kind(PARCEL_KINDS[layer], json=json, width=width)
+        return
     with refusals():
         manifest = manifest_of(layer)
     if json:
@@ -151,7 +157,7 @@ def status(*, as_of: AsOf = None, json: Json = False, width: Width = None) -> No
         from grownj_geo.layers_page import status_page  # noqa: PLC0415 - only where it is used
 
         status_page(found, console_of(width))
-    if any(edition.problem for edition in found.editions):
+    if any(edition.problem for edition in found.editions) or (found.parcels and found.parcels.problem):
         raise typer.Exit(INCOMPLETE)
 
 
@@ -225,8 +231,10 @@ def remove(editions: EditionNames = None) -> None:
     store = Store()
     if not editions:
         fail("Expected an edition, as in planning_areas@2018-01-16; grownj layers status lists them.")
+    for name in filter(is_parcels, editions):
+        remove_parcel_editions(name)
     with refusals():
-        held: list[Held] = [store.find(name) for name in editions]
+        held: list[Held] = [store.find(name) for name in editions if not is_parcels(name)]
         for one in held:
             store.remove(one)
             typer.echo(f"Removed {one.name}.")

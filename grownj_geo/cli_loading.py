@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grownj_geo.cli_layers import layers_app
+from grownj_geo.cli_parcels import PARCEL_KINDS, import_kind
 from grownj_geo.cli_site import (
     EPILOG,
     Json,
@@ -93,6 +94,9 @@ def import_(
     """Load a layer from a file: FileGDB, shapefile, GeoPackage, GeoJSON, KML, GeoParquet, CSV, or a zip of one.
 
     The file is checked as if a stranger had sent it; what is kept is a dated edition in your own store.
+
+    LAYER parcels (MOD-IV, as the State's composite, a county's extract or an assessor's list) and address_points make
+    parcel numbers, block and lot, and addresses places. Their files add up; of a municipality the later file counts.
     """
     if bundle is not None:
         if layer is not None:
@@ -109,6 +113,30 @@ def import_(
 
     # Before anything else brings in GDAL.
     shut_drivers()
+    if layer in PARCEL_KINDS:
+        beyond = {
+            "--valid-from": valid_from,
+            "--valid-until": valid_until,
+            "--accuracy-ft": accuracy_ft,
+            "--complete": complete or None,
+            "--poverty": poverty,
+            "--acs": acs,
+        }
+        if unused := [name for name, given in beyond.items() if given is not None]:
+            fail(f"{', '.join(unused)}: nothing where {layer} are loaded, by which no rule is decided. Leave it out.")
+        with _hinted(), _progress(layer, hidden=json or dry_run) as bar:
+            import_kind(
+                PARCEL_KINDS[layer],
+                path,
+                options=_options(crs, fields, constants, partial=partial, strict=strict),
+                sublayer=sublayer,
+                encoding=encoding,
+                edition=day_of(edition, "--edition"),
+                dry_run=dry_run,
+                progress=bar,
+                json=json,
+            )
+        return
     from grownj_geo.loading import import_layer  # noqa: PLC0415 - only where it is used
 
     with _hinted():
@@ -229,7 +257,7 @@ def _fetching(name: str, failed: list[str], *, single: bool) -> Iterator[None]:
 
 
 @contextmanager
-def _progress(name: str, *, hidden: bool) -> Iterator[Callable[[int, int], None]]:
+def _progress(name: str, *, hidden: bool) -> Iterator[Callable[[int, int | None], None]]:
     """Show on the error stream how many features have come."""
     from rich.console import Console  # noqa: PLC0415 - only where it is used
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn  # noqa: PLC0415 - same

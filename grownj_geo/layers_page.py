@@ -9,6 +9,7 @@ from rich.text import Text
 
 from grownj_geo.atlas import load_atlas
 from grownj_geo.designations import load_lists
+from grownj_geo.parceltables import municipalities_in_words
 from grownj_geo.report import Page, plain
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from grownj_geo.layerstatus import Comparison, EditionStatus, LayerStatus
     from grownj_geo.loading import Loaded
     from grownj_geo.manifest import Manifest
+    from grownj_geo.parcelstatus import StoreStatus
 
 __all__ = ["diff_page", "field_words", "loaded_page", "manifest_page", "status_page"]
 
@@ -138,6 +140,9 @@ def status_page(status: LayerStatus, console: Console) -> None:
         _below(page, edition.name, _edition_words(edition))
     if not status.editions:
         page.put(Text("It holds no edition: only what ships is used. Load layers: grownj layers import, or fetch."))
+    if status.parcels is not None:
+        page.heading("PARCELS AND ADDRESS POINTS")
+        _below(page, status.parcels.name, _parcel_words(status.parcels))
     if status.missing:
         page.heading("NOT LOADED")
     for missing in status.missing:
@@ -159,6 +164,23 @@ def _edition_words(edition: EditionStatus) -> str:
         words.append(f"{edition.age_days} days old: look for a later edition")
     if edition.base_changed:
         words.append("made from another edition of what ships: load it again")
+    return "; ".join(words)
+
+
+def _parcel_words(store: StoreStatus) -> str:
+    if store.problem is not None:
+        return f"DAMAGED: {store.problem}"
+    counts = f"{store.parcels:,} parcels, {store.drawn:,} with an outline; {store.address_points:,} address points"
+    words = [counts, f"{store.size_bytes / 1e6:,.0f} MB"]
+    for part in store.parts:
+        dated = f"edition {part.edition}" if part.edition else "no date stated"
+        partial = ", partial" if part.partial else ""
+        words.append(
+            f"{part.source}: {part.rows:,} {part.kind.replace('_', ' ')} of "
+            f"{municipalities_in_words(part.municipalities)}, {dated}, loaded {part.retrieved}{partial}"
+        )
+    if store.held:
+        words.append(f"still held by a reader: {', '.join(store.held)}; the next import takes it away")
     return "; ".join(words)
 
 

@@ -13,6 +13,7 @@ from grownj_geo.errors import LayerError, SiteError
 from grownj_geo.files import written_beside
 from grownj_geo.layerdiff import LayerDiff, SiteChange, changed_sites, diff_layers
 from grownj_geo.manifest import load_manifests
+from grownj_geo.parcelstatus import StoreStatus, store_status, verify_parcels
 from grownj_geo.store import Store
 
 if TYPE_CHECKING:
@@ -89,12 +90,19 @@ class MissingStatus(_Record):
 
 
 class LayerStatus(_Record):
-    """A store as of a day."""
+    """A store as of a day.
+
+    Attributes
+    ----------
+    parcels
+        The parcels and address points in it; None where none are loaded.
+    """
 
     home: str
     as_of: date
     editions: tuple[EditionStatus, ...]
     missing: tuple[MissingStatus, ...]
+    parcels: StoreStatus | None = None
 
 
 class Comparison(_Record):
@@ -145,7 +153,9 @@ def layer_status(
         for layer_id, manifest in load_manifests().items()
         if not manifest.ships and layer_id not in there
     )
-    return LayerStatus(home=str(store.home), as_of=day, editions=editions, missing=missing)
+    return LayerStatus(
+        home=str(store.home), as_of=day, editions=editions, missing=missing, parcels=store_status(store.home)
+    )
 
 
 def _status(held: Held, atlas: Atlas, day: date) -> EditionStatus:
@@ -187,7 +197,8 @@ def verify_layers(store: Store | None = None) -> dict[str, str | None]:
         for layer_id, manifest in load_manifests().items()
         if manifest.ships
     }
-    return found | {held.name: problem for held, problem in (store or Store()).verify()}
+    store = store or Store()
+    return found | {held.name: problem for held, problem in store.verify()} | verify_parcels(store.home)
 
 
 def compare_editions(
@@ -207,8 +218,8 @@ def compare_editions(
     LayerError
         If an edition is not there, cannot be read, or they are of two layers.
     """
-    from grownj_geo.determine import Directory, Engine  # noqa: PLC0415 - only where sites are asked about
-    from grownj_geo.locate import locate  # noqa: PLC0415 - same
+    from grownj_geo.determine import Engine  # noqa: PLC0415 - only where sites are asked about
+    from grownj_geo.finder import Finder  # noqa: PLC0415 - same
     from grownj_geo.rulebook import load_rulebook  # noqa: PLC0415 - same
 
     store, day = store or Store(), day or DEFAULT_AS_OF
@@ -222,10 +233,11 @@ def compare_editions(
     before, after = (Engine(atlas, book) for atlas in atlases)
     moved: list[SiteChange] = []
     unread: dict[str, str] = {}
+    finder = Finder.at_home(atlases[0])
     for text in sites:
         # One that cannot be asked about does not keep the others from being compared.
         try:
-            moved += changed_sites(before, after, [locate(text, directory=Directory(atlases[0]))])
+            moved += changed_sites(before, after, [finder.site(text)])
         except SiteError as error:
             unread[text] = str(error)
     return Comparison(diff=diff, sites=tuple(moved), unread=unread)

@@ -1,72 +1,112 @@
-"""Parcels from a file into the user's store: read as a stream, put beside what others have brought, and kept whole.
+"""Parcels and address points from a file into the user's store: read as a stream, put beside what others have brought.
 
-Each import makes the next edition. What it holds of a municipality replaces all that was there of it before, unless it
-is partial: then it replaces parcel by parcel. The edition appears when it is whole; an import that is stopped leaves
-the one before as it was.
+Each import makes the next edition. What a file holds of a municipality replaces all that was there of it before, unless
+the file is partial: then it replaces record by record. The edition appears when it is whole; an import that is stopped
+leaves the one before as it was.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
-import sqlite3
-import uuid
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from grownj_geo.addresspoints import PointBlock, PointReader
 from grownj_geo.atlas import load_atlas
 from grownj_geo.determine import Directory
 from grownj_geo.errors import LayerError
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.findings import Findings
+from grownj_geo.parcelboxes import BOX_TABLES, Boxes, remove_boxes
 from grownj_geo.parcelfields import find_columns
+from grownj_geo.parcelkeep import check_sqlite, connect, edition_of, put_edition, scratch, writing
 from grownj_geo.parcelmarks import Outlines, mark_shared
 from grownj_geo.parcelread import ParcelReader, geometry_system
 from grownj_geo.parcelrows import only, open_rows
 from grownj_geo.parceltables import (
-    BOXES,
     DATABASE_FILE,
     INDEXES,
-    RECORD_FILE,
     TABLES,
     HeldParcels,
     ParcelEdition,
     ParcelPart,
     file_sha256,
-    hold,
+    municipalities_in_words,
     parcel_editions,
     parcels_folder,
 )
 from grownj_geo.siterows import without_collecting
 
 if TYPE_CHECKING:
+    import os
+    import sqlite3
     from collections.abc import Callable, Iterator, Mapping
 
     from grownj_geo.georeference import Georeference
+    from grownj_geo.parcelfields import Columns
     from grownj_geo.parcelread import ParcelBlock
     from grownj_geo.parceltables import Kind
     from grownj_geo.rows_block import RowSource
 
     Progress = Callable[[int, int | None], None]
 
-__all__ = ["ImportOptions", "Imported", "import_parcels", "remove_parcels"]
+__all__ = ["ImportOptions", "Imported", "import_address_points", "import_parcels"]
 
 _ROWS_AT_ONCE = 50_000
-_LOCK_SECONDS = 60.0
-_CACHE_KIB = 262_144
 _SAMPLE = 200
 _FEW, _SHARE = 100, 0.5
-"""A file with less than this share of a municipality's parcels, where there are that many, is taken for a part."""
-_PARCEL = "INSERT INTO parcels VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 1, ?)"
-_BOX = "INSERT INTO parcel_boxes VALUES (?, ?, ?, ?, ?)"
-_OLD_OF = (
-    "INSERT INTO old SELECT id FROM parcels WHERE id <= ? AND mun_code IN "
-    "(SELECT DISTINCT mun_code FROM parcels WHERE id > ?)"
+"""A file with less than this share of a municipality's records, where there are that many, is taken for a part."""
+_LONLAT = "EPSG:4269"
+_MOST_SHOWN = 5
+
+_PUT = {
+    "parcels": "INSERT INTO parcels VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 1, ?)",
+    "address_points": "INSERT INTO address_points VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+}
+_LAST = {
+    "parcels": "SELECT coalesce(max(id), 0) FROM parcels",
+    "address_points": "SELECT coalesce(max(id), 0) FROM address_points",
+}
+_COUNTS_NEW = {
+    "parcels": "SELECT mun_code, count(*) FROM parcels WHERE id > ? GROUP BY mun_code",
+    "address_points": "SELECT mun_code, count(*) FROM address_points WHERE id > ? GROUP BY mun_code",
+}
+_COUNTS = {
+    "parcels": "SELECT part, mun_code, count(*) FROM parcels GROUP BY part, mun_code",
+    "address_points": "SELECT part, mun_code, count(*) FROM address_points GROUP BY part, mun_code",
+}
+# What the new rows replace, by kind and by whether the file is partial.
+_REPLACED = {
+    ("parcels", False): (
+        "INSERT INTO old SELECT id FROM parcels WHERE id <= ?1 AND mun_code IN "
+        "(SELECT DISTINCT mun_code FROM parcels WHERE id > ?1)"
+    ),
+    ("parcels", True): (
+        "INSERT INTO old SELECT id FROM parcels WHERE id <= ?1 AND pin IN (SELECT pin FROM parcels WHERE id > ?1)"
+    ),
+    ("address_points", False): (
+        "INSERT INTO old SELECT id FROM address_points WHERE id <= ?1 AND mun_code IN "
+        "(SELECT DISTINCT mun_code FROM address_points WHERE id > ?1)"
+    ),
+    ("address_points", True): (
+        "INSERT INTO old SELECT id FROM address_points WHERE id <= ?1 AND (mun_code, address) IN "
+        "(SELECT mun_code, address FROM address_points WHERE id > ?1)"
+    ),
+}
+_DELETE = {
+    "parcels": "DELETE FROM parcels WHERE id IN (SELECT id FROM old)",
+    "address_points": "DELETE FROM address_points WHERE id IN (SELECT id FROM old)",
+}
+_DRAWN_OLD = "SELECT count(geometry) FROM parcels WHERE id IN (SELECT id FROM old)"
+_DRAWN_NEW = "SELECT count(geometry) FROM parcels WHERE id > ?"
+_ALL = (
+    "SELECT (SELECT count(*) FROM parcels), (SELECT count(geometry) FROM parcels), "
+    "(SELECT count(*) FROM address_points)"
 )
-_OLD_PINS = "INSERT INTO old SELECT id FROM parcels WHERE id <= ? AND pin IN (SELECT pin FROM parcels WHERE id > ?)"
+_WORDS = {"parcels": "parcels", "address_points": "address points"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +147,14 @@ class ImportOptions:
 
 
 @dataclass(frozen=True)
+class Imported:
+    """What a file brought, and the edition that was made of it; None on a dry run."""
+
+    part: ParcelPart
+    edition: ParcelEdition | None
+
+
+@dataclass(frozen=True)
 class _Task:
     """What is to be loaded, and how."""
 
@@ -114,14 +162,6 @@ class _Task:
     kind: Kind
     options: ImportOptions
     progress: Progress | None
-
-
-@dataclass(frozen=True)
-class Imported:
-    """What a file brought, and the edition that was made of it; None on a dry run."""
-
-    part: ParcelPart
-    edition: ParcelEdition | None
 
 
 @dataclass
@@ -165,51 +205,58 @@ def import_parcels(
     return _import(_Task(Path(path), "parcels", options or ImportOptions(), progress), home)
 
 
+def import_address_points(
+    path: str | os.PathLike[str],
+    *,
+    home: str | os.PathLike[str] | None = None,
+    options: ImportOptions | None = None,
+    progress: Progress | None = None,
+) -> Imported:
+    """Load address points from a file and make the next edition of the store; see `import_parcels`.
+
+    Raises
+    ------
+    LayerFault
+        If the file cannot be read as address points, or ``too_few``. Nothing is changed then.
+    LayerError
+        If the store cannot be written.
+    """
+    return _import(_Task(Path(path), "address_points", options or ImportOptions(), progress), home)
+
+
 def _import(task: _Task, home: str | os.PathLike[str] | None) -> Imported:
-    _check_edition(task.options.edition)
-    with _writing(home) as beside:
-        editions = parcel_editions(home)
-        before = editions[0] if editions else None
-        if before is not None and before.edition is None:
-            raise LayerError(before.problem)
-        target = beside / DATABASE_FILE
-        if before is not None:
-            shutil.copyfile(before.database, target)
-        with closing(_connect(target)) as connection:
-            if before is None:
-                connection.executescript(TABLES)
-                connection.execute(BOXES)
-            part, parts = _fill(connection, task, before)
-            if task.options.dry_run:
-                return Imported(part, None)
-            counts = connection.execute(
-                "SELECT (SELECT count(*) FROM parcels), (SELECT count(geometry) FROM parcels), "
-                "(SELECT count(*) FROM address_points)"
-            ).fetchone()
-        edition = _edition(target, parts, counts)
-        _put(beside, edition, home)
-    return Imported(part, edition)
-
-
-def _check_edition(edition: date | None) -> None:
-    if edition is not None and edition > datetime.now(UTC).date():
+    edition = task.options.edition
+    if edition is not None and edition > datetime.now(UTC).date() + timedelta(days=1):
         raise LayerError(f"The edition is dated {edition}, which is still to come. Correct its date.")
+    check_sqlite()
+    if task.options.dry_run and not parcels_folder(home).exists():
+        # Not even a folder is left of it.
+        with scratch() as beside:
+            return Imported(_make(task, beside, None)[0], None)
+    with writing(home) as beside:
+        editions = parcel_editions(home)
+        if editions and editions[0].edition is None:
+            raise LayerError(editions[0].problem)
+        part, made = _make(task, beside, editions[0] if editions else None)
+        if task.options.dry_run:
+            return Imported(part, None)
+        put_edition(beside, made, home)
+    return Imported(part, made)
 
 
-# -- the database ---------------------------------------------------------------------------------------
-
-
-def _connect(target: Path) -> sqlite3.Connection:
-    connection = sqlite3.connect(target, isolation_level=None)
-    # Nobody else sees the file, and what is not whole is thrown away: no journal, and one flush at the end.
-    for pragma in (
-        "journal_mode = OFF",
-        "synchronous = OFF",
-        "locking_mode = EXCLUSIVE",
-        f"cache_size = -{_CACHE_KIB}",
-    ):
-        connection.execute(f"PRAGMA {pragma}")
-    return connection
+def _make(task: _Task, beside: Path, before: HeldParcels | None) -> tuple[ParcelPart, ParcelEdition]:
+    """Make the database of the next edition in a folder."""
+    target = beside / DATABASE_FILE
+    if before is not None:
+        shutil.copyfile(before.database, target)
+    with closing(connect(target)) as connection:
+        if before is None:
+            connection.executescript(TABLES)
+            for table in BOX_TABLES:
+                connection.execute(table)
+        part, parts = _fill(connection, task, before)
+        counts = connection.execute(_ALL).fetchone()
+    return part, edition_of(target, parts, counts)
 
 
 def _fill(
@@ -219,28 +266,27 @@ def _fill(
     options, name = task.options, task.path.name
     earlier = () if before is None or before.edition is None else before.edition.parts
     number = 1 + max((part.number for part in earlier), default=0)
-    last = int(connection.execute("SELECT coalesce(max(id), 0) FROM parcels").fetchone()[0])
-    connection.execute("DROP INDEX IF EXISTS parcels_by_pin")
-    connection.execute("DROP INDEX IF EXISTS parcels_by_lot")
+    last = int(connection.execute(_LAST[task.kind]).fetchone()[0])
+    if task.kind == "parcels":
+        # Made once at the end they are made sooner than row by row.
+        connection.execute("DROP INDEX IF EXISTS parcels_by_pin")
+        connection.execute("DROP INDEX IF EXISTS parcels_by_lot")
     connection.execute("BEGIN")
     brought = _read(connection, task, number, last)
-    connection.execute("INSERT INTO parts VALUES (?, ?, ?)", (number, task.kind, name))
     told = [*brought.changes, *_replace(connection, last, earlier, task)]
-    connection.execute("COMMIT")
     if options.strict and (meddled := [c.words.rstrip(".") for c in told if c.effect != "noted"]):
         raise LayerFault(
             "strict",
-            f"{name}: nothing may be changed under strict loading, and: {'. '.join(meddled)}. Correct the rows, "
-            "or load them without it.",
+            f"{name}: nothing may be changed under strict loading, and: {'. '.join(meddled)}. Correct the rows, or "
+            "load them without it.",
         )
-    connection.execute("BEGIN")
     for index in INDEXES:
         connection.execute(index)
-    told += mark_shared(connection, brought.outlines, after=last, partial=options.partial)
+    if task.kind == "parcels":
+        told += mark_shared(connection, brought.outlines, after=last, partial=options.partial)
     _index_addresses(connection)
     counts: dict[int, dict[str, int]] = {}
-    for table in ("parcels", "address_points"):
-        query = f"SELECT part, mun_code, count(*) FROM {table} GROUP BY part, mun_code"  # noqa: S608 - our names
+    for query in _COUNTS.values():
         for owner, code, count in connection.execute(query):
             counts.setdefault(owner, {})[code] = count
     part = ParcelPart(
@@ -268,9 +314,13 @@ def _fill(
     return part, (*left, part)
 
 
+# -- rows -----------------------------------------------------------------------------------------------
+
+
 def _read(connection: sqlite3.Connection, task: _Task, number: int, last: int) -> _Brought:
-    options = task.options
-    with open_rows(task.path, kind="polygon", sublayer=options.sublayer, encoding=options.encoding) as source:
+    options, kind = task.options, task.kind
+    wanted: Any = "polygon" if kind == "parcels" else "point"
+    with open_rows(task.path, kind=wanted, sublayer=options.sublayer, encoding=options.encoding) as source:
         with closing(source.raw_blocks(0, _SAMPLE)) as raws:
             sample = next(raws, None)
         if sample is None:
@@ -278,35 +328,63 @@ def _read(connection: sqlite3.Connection, task: _Task, number: int, last: int) -
         columns = find_columns(
             [c.name for c in source.columns],
             sample.columns,
-            kind="parcels",
+            kind=kind,
             name=source.name,
             fields=options.fields,
             constants=options.constants,
         )
         found = Findings(source.name)
-        drawn = source.has_shapes or columns["wkt"] is not None
-        system = geometry_system(source, options.crs, found) if drawn else None
-        reader = ParcelReader(source.name, columns, system, Directory(load_atlas()))
-        outlines = Outlines()
-        read, at = 0, last
+        system = _system(source, columns, task, found)
+        reader = _reader(source, columns, system, kind)
+        outlines, boxes = Outlines(), Boxes()
         only(source, columns.used)
+        read, at = 0, last
         for block in _blocks(source, reader):
             read += block.read
-            at = _store(connection, block, at, number, outlines)
+            connection.executemany(_PUT[kind], _rows(block, at + 1, number, source.name))
+            if not isinstance(block, PointBlock):
+                boxes.add(at + 1, block.bounds)
+                outlines.add(at + 1, block.wkb)
+            at += len(block)
             if task.progress is not None:
                 task.progress(read, source.rows)
         if at == last:
-            first = next((change.words for change in reader.changes), "none has a parcel number")
-            raise LayerFault("no_parcels", f"{source.name}: none of its {read:,} rows is a parcel. {first}")
+            why = next((change.words for change in reader.changes), "")
+            raise LayerFault("no_records", f"{source.name}: none of its {read:,} rows can be used. {why}")
+        boxes.write(connection)
         told = [*source.changes, *columns.changes, *found.changes, *reader.changes]
-        return _Brought(read, at - last, _words(system), dict(columns.by_role), told, outlines)
+        return _Brought(
+            read, at - last, None if system is None else system.words, dict(columns.by_role), told, outlines
+        )
 
 
-def _words(system: Georeference | None) -> str | None:
-    return None if system is None else system.words
+def _system(source: RowSource, columns: Columns, task: _Task, found: Findings) -> Georeference | None:
+    """Return what a file's places are in; None for parcels without outlines."""
+    if task.kind == "parcels":
+        drawn = source.has_shapes or columns["wkt"] is not None
+        return geometry_system(source, task.options.crs, found) if drawn else None
+    if not source.has_shapes and columns.pair is None:
+        raise found.refuse(
+            "no_place_columns",
+            "it has neither geometry nor coordinates; expected points, or columns of longitude and latitude. Name "
+            "them: --map lon=COLUMN --map lat=COLUMN",
+        )
+    # Columns that are called longitude and latitude say what they are.
+    stated = task.options.crs or (_LONLAT if not source.has_shapes and columns.degrees else None)
+    return geometry_system(source, stated, found)
 
 
-def _blocks(source: RowSource, reader: ParcelReader) -> Iterator[ParcelBlock]:
+def _reader(source: RowSource, columns: Columns, system: Georeference | None, kind: Kind) -> ParcelReader | PointReader:
+    atlas = load_atlas()
+    if kind == "parcels":
+        return ParcelReader(source.name, columns, system, Directory(atlas))
+    lines = atlas.layer("municipalities")
+    if lines is None or system is None:
+        raise LayerError(str(atlas.state("municipalities").problem))
+    return PointReader(source.name, columns, system, Directory(atlas), lines=lines)
+
+
+def _blocks(source: RowSource, reader: ParcelReader | PointReader) -> Iterator[ParcelBlock | PointBlock]:
     with closing(source.raw_blocks(0, _ROWS_AT_ONCE)) as raws:
         while True:
             with without_collecting():
@@ -317,11 +395,26 @@ def _blocks(source: RowSource, reader: ParcelReader) -> Iterator[ParcelBlock]:
             yield block
 
 
-def _store(connection: sqlite3.Connection, block: ParcelBlock, at: int, number: int, outlines: Outlines) -> int:
-    """Put parcels into the tables; return the last row's identifier."""
+def _rows(block: ParcelBlock | PointBlock, first: int, number: int, name: str) -> Iterator[tuple[Any, ...]]:
+    """Return the rows of a block as their table has them."""
     n = len(block)
-    ids = range(at + 1, at + 1 + n)
-    rows = zip(
+    ids = range(first, first + n)
+    if isinstance(block, PointBlock):
+        x, y = block.xy.T.tolist() if n else ([], [])
+        sources = (f"{name}, row {row}" for row in block.rows)
+        return zip(
+            ids,
+            block.mun_codes,
+            block.addresses,
+            block.zip_codes,
+            x,
+            y,
+            block.kinds,
+            sources,
+            [number] * n,
+            strict=True,
+        )
+    return zip(
         ids,
         block.pins,
         block.mun_codes,
@@ -337,54 +430,47 @@ def _store(connection: sqlite3.Connection, block: ParcelBlock, at: int, number: 
         block.notes,
         strict=True,
     )
-    x0, y0, x1, y1 = block.bounds.T.tolist()
-    connection.executemany(_PARCEL, rows)
-    boxes = zip(ids, x0, x1, y0, y1, strict=True)
-    connection.executemany(_BOX, (box for box, wkb in zip(boxes, block.wkb, strict=True) if wkb is not None))
-    outlines.add(at + 1, block.wkb)
-    return at + n
 
 
 def _replace(connection: sqlite3.Connection, last: int, earlier: tuple[ParcelPart, ...], task: _Task) -> list[Change]:
     """Take away what the new rows replace; return what is to be told of it."""
     if not last:
         return []
-    options, name = task.options, task.path.name
-    new = dict(connection.execute("SELECT mun_code, count(*) FROM parcels WHERE id > ? GROUP BY mun_code", (last,)))
+    kind, options, name = task.kind, task.options, task.path.name
+    new: dict[str, int] = dict(connection.execute(_COUNTS_NEW[kind], (last,)).fetchall())
     old: dict[str, int] = {}
     for part in earlier:
-        if part.kind == "parcels":
+        if part.kind == kind:
             for code, count in part.municipalities.items():
                 old[code] = old.get(code, 0) + count
     both = sorted(new.keys() & old.keys())
-    if not options.partial:
-        few = [code for code in both if old[code] >= _FEW and new[code] < _SHARE * old[code]]
-        if few:
-            shown = "; ".join(f"{code}: {new[code]:,} in the file, {old[code]:,} in the store" for code in few[:5])
-            raise LayerFault(
-                "too_few",
-                f"{name} has less than half of the parcels that the store has of {len(few)} municipalities ({shown}), "
-                "and would replace them all. Load it with --partial, which replaces parcel by parcel, or take the "
-                "store away first: grownj layers remove parcels.",
-            )
-    connection.execute("CREATE TEMP TABLE old (id INTEGER PRIMARY KEY)")
-    connection.execute(_OLD_PINS if options.partial else _OLD_OF, (last, last))
-    gone = int(connection.execute("SELECT count(*) FROM old").fetchone()[0])
-    drawn = "SELECT count(geometry) FROM parcels WHERE id"
-    had = int(connection.execute(f"{drawn} IN (SELECT id FROM old)").fetchone()[0])
-    has = int(connection.execute(f"{drawn} > ?", (last,)).fetchone()[0])
-    if had and not has:
-        raise LayerFault(
-            "loses_outlines",
-            f"{name} has no outlines, and would replace {gone:,} parcels of which {had:,} have one. Load the file with "
-            "the outlines after it, or take the store away first: grownj layers remove parcels.",
+    few = [code for code in both if old[code] >= _FEW and new[code] < _SHARE * old[code]]
+    if few and not options.partial:
+        shown = "; ".join(
+            f"{code}: {new[code]:,} in the file, {old[code]:,} in the store" for code in few[:_MOST_SHOWN]
         )
-    connection.execute("DELETE FROM parcel_boxes WHERE id IN (SELECT id FROM old)")
-    connection.execute("DELETE FROM parcels WHERE id IN (SELECT id FROM old)")
+        raise LayerFault(
+            "too_few",
+            f"{name} has less than half of the {_WORDS[kind]} that the store has of "
+            f"{municipalities_in_words(len(few))} ({shown}), and would replace them all. Load it with --partial, which "
+            "replaces record by record, or take the store away first: grownj layers remove parcels.",
+        )
+    connection.execute("CREATE TEMP TABLE old (id INTEGER PRIMARY KEY)")
+    gone = connection.execute(_REPLACED[kind, options.partial], (last,)).rowcount
+    if kind == "parcels":
+        had = int(connection.execute(_DRAWN_OLD).fetchone()[0])
+        if had and not connection.execute(_DRAWN_NEW, (last,)).fetchone()[0]:
+            raise LayerFault(
+                "loses_outlines",
+                f"{name} has no outlines, and would replace {gone:,} parcels of which {had:,} have one. Load a file "
+                "with outlines, or take the store away first: grownj layers remove parcels.",
+            )
+        remove_boxes(connection, "old")
+    connection.execute(_DELETE[kind])
     connection.execute("DROP TABLE old")
     if not gone:
         return []
-    words = f"{gone:,} parcels of {len(both)} municipalities, loaded before, were replaced."
+    words = f"{gone:,} {_WORDS[kind]} of {municipalities_in_words(len(both))}, loaded before, were replaced."
     return [Change(kind="replaced", effect="noted", count=gone, words=words)]
 
 
@@ -396,110 +482,3 @@ def _index_addresses(connection: sqlite3.Connection) -> None:
         from grownj_geo.addressbuild import build_address_index  # noqa: PLC0415 - same
 
         build_address_index(connection)
-
-
-# -- the edition ----------------------------------------------------------------------------------------
-
-
-def _edition(target: Path, parts: tuple[ParcelPart, ...], counts: tuple[int, int, int]) -> ParcelEdition:
-    sha256 = file_sha256(target)
-    latest = max((part.edition for part in parts if part.edition is not None), default=None)
-    return ParcelEdition(
-        id=f"{latest or 'undated'}-{sha256[:8]}",
-        sha256=sha256,
-        size_bytes=target.stat().st_size,
-        parcels=counts[0],
-        drawn=counts[1],
-        address_points=counts[2],
-        parts=parts,
-        added_at=datetime.now(UTC),
-    )
-
-
-def _put(beside: Path, edition: ParcelEdition, home: str | os.PathLike[str] | None) -> None:
-    """Put an edition into place, and take away those that nobody holds any more."""
-    record = beside / RECORD_FILE
-    record.write_text(edition.model_dump_json(indent=2), encoding="utf-8")
-    for path in (beside / DATABASE_FILE, record):
-        # Renaming a folder whose files are not on the disk yet could show an empty one after a power cut.
-        with path.open("rb+") as file:
-            os.fsync(file.fileno())
-    place = parcels_folder(home) / edition.id
-    if place.exists():
-        # The same bytes: only the day on which they came is another.
-        record.replace(place / RECORD_FILE)
-    else:
-        beside.replace(place)
-    for held in parcel_editions(home):
-        if held.folder != place:
-            _take_away(held)
-
-
-def _take_away(held: HeldParcels) -> bool:
-    """Remove an edition unless somebody holds it; it goes with the next import then."""
-    if held.edition is None:
-        return False
-    holding = hold(held, alone=True)
-    if holding is None:
-        return False
-    try:
-        gone = held.folder.parent / "incoming" / f"gone-{uuid.uuid4().hex}"
-        gone.parent.mkdir(exist_ok=True)
-        held.folder.replace(gone)
-    finally:
-        os.close(holding)
-    shutil.rmtree(gone, ignore_errors=True)
-    return True
-
-
-def remove_parcels(name: str = "parcels", *, home: str | os.PathLike[str] | None = None) -> tuple[str, ...]:
-    """Take editions of parcels out of a home, all or the one that is named; return their names.
-
-    Whoever reads one goes on reading it.
-
-    Raises
-    ------
-    LayerError
-        If there is none such, or the folder cannot be written.
-    """
-    with _writing(home):
-        editions = parcel_editions(home)
-        chosen = [held for held in editions if name in {"parcels", held.name} or held.name.startswith(f"{name}-")]
-        if not chosen:
-            there = ", ".join(held.name for held in editions) or "none"
-            raise LayerError(f"There is no edition {name!r}; there are: {there}. See: grownj layers status.")
-        for held in chosen:
-            gone = held.folder.parent / "incoming" / f"gone-{uuid.uuid4().hex}"
-            held.folder.replace(gone)
-            shutil.rmtree(gone, ignore_errors=True)
-        return tuple(held.name for held in chosen)
-
-
-@contextmanager
-def _writing(home: str | os.PathLike[str] | None) -> Iterator[Path]:
-    """Lock the store for one writer, and give it an empty folder of its own that goes when it is done."""
-    import filelock  # noqa: PLC0415 - writing is rare
-
-    root = parcels_folder(home)
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(root / ".lock", timeout=_LOCK_SECONDS):
-            incoming = root / "incoming"
-            # Nobody else writes now: what lies here was left by a run that was stopped.
-            shutil.rmtree(incoming, ignore_errors=True)
-            beside = incoming / f"add-{uuid.uuid4().hex}"
-            beside.mkdir(parents=True)
-            try:
-                yield beside
-            finally:
-                shutil.rmtree(incoming, ignore_errors=True)
-    except filelock.Timeout as error:
-        raise LayerError(
-            f"Parcels are being loaded into {root} by another run for more than {_LOCK_SECONDS:.0f} s. Wait for it, or "
-            "stop it, and try again."
-        ) from error
-    except (OSError, sqlite3.Error) as error:
-        raise LayerError(
-            f"The parcels in {root} could not be written ({getattr(error, 'strerror', None) or error}). Nothing was "
-            "changed. Check its permissions and the free space, or set GROWNJ_HOME to another folder."
-        ) from error

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.parceltables import Kind
 
-__all__ = ["Columns", "find_columns", "plain_name"]
+__all__ = ["ADDRESS_PARTS", "Columns", "find_columns", "plain_name", "usual_names"]
 
 _IDENTITY = ("pin", "municipality", "county", "block", "lot", "qualifier")
 _PLACES = ("lon", "lat", "x", "y", "wkt")
@@ -108,6 +108,17 @@ class Columns:
     def used(self) -> frozenset[str]:
         """All columns that are read."""
         return frozenset({*self.by_role.values(), *(self.pair or ())})
+
+
+def usual_names(kind: Kind) -> dict[str, tuple[str, ...]]:
+    """Return what is read of parcels or address points, with the usual names of its columns, parts of addresses apart.
+
+    Columns of numbers and municipalities are found as tables of sites have them.
+    """
+    none: tuple[str, ...] = ()
+    identity = dict.fromkeys(_IDENTITY if kind == "parcels" else ("municipality", "county"), none)
+    own = _PARCEL_COLUMNS if kind == "parcels" else _POINT_COLUMNS
+    return {**identity, **{role: names for role, names in own.items() if role not in ADDRESS_PARTS}}
 
 
 def plain_name(name: str) -> str:

@@ -19,6 +19,7 @@ import shapely
 
 from grownj_geo.errors import LayerError
 from grownj_geo.parcel import Parcel, plain_part, told_of
+from grownj_geo.parcelboxes import boxes_at
 from grownj_geo.parceltables import HeldParcels, ParcelEdition, hold, parcel_editions
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _COLUMNS = (
 _SELECT = f"SELECT {_COLUMNS} FROM parcels"  # noqa: S608 - the columns are ours
 _BY_PIN, _BY_ID = f"{_SELECT} WHERE pin = ? ORDER BY id", f"{_SELECT} WHERE id = ?"
 _BY_LOT = f"{_SELECT} WHERE mun_code = ? AND block = ? AND lot = ?"
-_BY_BOX = "SELECT id FROM parcel_boxes WHERE x0 <= :east AND x1 >= :west AND y0 <= :north AND y1 >= :south"
+_POINT = "SELECT x_ft, y_ft FROM address_points WHERE id = ?"
 _PIN = re.compile(r"[0-9]{4}(?:_[^_]+){2,3}")
 _TRIES = 20
 _MOST_CACHED_KIB = 65_536
@@ -166,6 +167,16 @@ class ParcelStore:
         """Return the records of rows of the table ``parcels``, in the order asked for; those not there are left out."""
         return tuple(parcel for one in ids for parcel in self._select(_BY_ID, (int(one),)))
 
+    def points(self, ids: Iterable[int]) -> tuple[tuple[float, float], ...]:
+        """Return the places of rows of the table ``address_points``, in the order asked for, as those that are there.
+
+        Returns
+        -------
+        tuple of (float, float)
+            x and y in EPSG:3424 (US survey feet).
+        """
+        return tuple((x, y) for one in ids for x, y in self._rows(_POINT, (int(one),)))
+
     def at(self, x_ft: float, y_ft: float, *, within_ft: float = 0.0) -> tuple[Parcel, ...]:
         """Return the parcels at a point, nearest first; on a line between two that is both.
 
@@ -178,10 +189,12 @@ class ParcelStore:
         """
         if not (np.isfinite([x_ft, y_ft, within_ft]).all() and within_ft >= 0):
             raise ValueError(f"The point {x_ft}, {y_ft} and {within_ft} ft; expected finite numbers, 0 ft or more.")
-        box = {"west": x_ft - within_ft, "east": x_ft + within_ft, "south": y_ft - within_ft, "north": y_ft + within_ft}
-        with self._lock:
-            ids = [row[0] for row in self._rows(_BY_BOX, box)]
-        near = self.by_ids(sorted(ids))
+        try:
+            with self._lock:
+                ids = boxes_at(self.connection, x_ft, y_ft, within_ft)
+        except sqlite3.Error as error:
+            raise _unreadable(self.edition.name, error) from error
+        near = self.by_ids(ids)
         away = shapely.distance([parcel.geometry for parcel in near], shapely.Point(x_ft, y_ft))
         order = np.argsort(away, kind="stable")
         return tuple(near[i] for i in order if away[i] <= within_ft)

@@ -21,7 +21,6 @@ from grownj_geo.features import Change
 from grownj_geo.store import home_folder
 
 __all__ = [
-    "BOXES",
     "DATABASE_FILE",
     "INDEXES",
     "RECORD_FILE",
@@ -32,6 +31,7 @@ __all__ = [
     "ParcelPart",
     "file_sha256",
     "hold",
+    "municipalities_in_words",
     "parcel_editions",
     "parcels_folder",
 ]
@@ -77,9 +77,6 @@ CREATE TABLE address_points (
     part INTEGER NOT NULL REFERENCES parts (id)
 );
 """
-BOXES = "CREATE VIRTUAL TABLE parcel_boxes USING rtree (id, x0, x1, y0, y1)"
-"""Where each parcel lies, in EPSG:3424; numbers of 32 bits, rounded outwards."""
-
 INDEXES = (
     "CREATE INDEX IF NOT EXISTS parcels_by_pin ON parcels (pin)",
     "CREATE INDEX IF NOT EXISTS parcels_by_lot ON parcels (mun_code, block, lot, qualifier)",
@@ -292,6 +289,17 @@ def hold(held: HeldParcels, *, alone: bool = False) -> int | None:
         os.close(descriptor)
         return None
     return descriptor
+
+
+def municipalities_in_words(count: int) -> str:
+    """Return how many municipalities there are, in words.
+
+    Examples
+    --------
+    >>> municipalities_in_words(1), municipalities_in_words(565)
+    ('1 municipality', '565 municipalities')
+    """
+    return f"{count:,} {'municipality' if count == 1 else 'municipalities'}"
 
 
 def file_sha256(path: Path) -> str:
