@@ -18,6 +18,7 @@ from grownj_geo.batchwork import PREFIX, Question, Work, batch_columns, made_by
 from grownj_geo.cellstore import built_index, index_path, kept_index
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.features import Change, LayerFault
+from grownj_geo.finder import Finder
 from grownj_geo.recordlines import records_file
 from grownj_geo.rows_block import OutColumn
 from grownj_geo.siterows import TableOptions, open_table
@@ -167,7 +168,7 @@ def run_batch(
     refuse_same({"the table that is read": source, "the output": target, "the evidence": evidence})
     here = _outgoing(target) if is_remote(target) else target
     before = stamp(source) if source.exists() else ""
-    reader = open_table(source, options.table, directory=Directory(engine.atlas))
+    reader = open_table(source, options.table, directory=Directory(engine.atlas), finder=Finder.at_home(engine.atlas))
     columns = batch_columns(engine, reader.header, question.detail)
     block_rows = options.block_rows if evidence is None else min(options.block_rows, _MOST_RECORDS)
     kept = None if evidence is None else str(evidence.absolute())
@@ -177,6 +178,7 @@ def run_batch(
             (made_by(), rulebook_mark(engine), atlas_mark(engine), question, options.table, block_rows, before, kept),
         )
     )
+    marks += "" if reader.mark is None else f" {reader.mark}"
     started = time.monotonic()
     index, slower = _index(engine, source, reader.rows, options.index)
     with ExitStack() as stack:

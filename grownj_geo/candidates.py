@@ -15,6 +15,7 @@ from grownj_geo.siterows import TableOptions, open_table
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from grownj_geo.finder import Finder
     from grownj_geo.locate import MunicipalDirectory
     from grownj_geo.site import Site
 
@@ -49,7 +50,11 @@ class Candidate:
 
 
 def candidates_of(
-    typed: Iterable[str], *, directory: MunicipalDirectory, crs: str | None = None
+    typed: Iterable[str],
+    *,
+    directory: MunicipalDirectory,
+    crs: str | None = None,
+    finder: Finder | None = None,
 ) -> Iterator[Candidate | Refused]:
     """Yield the sites that are named, in order; one that cannot be read never stops the others.
 
@@ -64,6 +69,8 @@ def candidates_of(
         Which municipalities there are.
     crs
         What coordinates of sites and tables are in, where they do not say it.
+    finder
+        Looks up addresses and the outlines of parcels; without it neither is.
     """
     for text in typed:
         path = Path(text)
@@ -71,10 +78,11 @@ def candidates_of(
         if _is_there(path) and (suffix in _RECORDS or (path.is_dir() and suffix != ".gdb")):
             yield from _of_records(path)
         elif suffix in _TABLES:
-            yield from _of_table(path, directory, crs)
+            yield from _of_table(path, directory, crs, finder)
         else:
             try:
-                yield Candidate(text, "", locate(text, crs=crs, directory=directory))
+                found = locate(text, crs=crs, directory=directory) if finder is None else finder.site(text, crs=crs)
+                yield Candidate(text, "", found)
             except SiteError as error:
                 yield Refused(text, f"{text[:80]!r}: {error}")
 
@@ -97,9 +105,11 @@ def _of_records(path: Path) -> Iterator[Candidate | Refused]:
             yield Refused(kept.source, f"{kept.source}: {error}")
 
 
-def _of_table(path: Path, directory: MunicipalDirectory, crs: str | None) -> Iterator[Candidate | Refused]:
+def _of_table(
+    path: Path, directory: MunicipalDirectory, crs: str | None, finder: Finder | None
+) -> Iterator[Candidate | Refused]:
     try:
-        table = open_table(path, TableOptions(crs=crs), directory=directory)
+        table = open_table(path, TableOptions(crs=crs), directory=directory, finder=finder)
         answers = answers_in(table.header)
         named = name_column(table.header)
         for block in table.blocks(size=_BLOCK):

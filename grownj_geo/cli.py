@@ -1,7 +1,7 @@
 """The command line: `grownj check` and its companions.
 
 Exit codes: 0 a determination was made; 1 something unforeseen; 2 bad input; 3 the site lies outside New
-Jersey; 4 incomplete, a layer that should be there could not be used.
+Jersey; 4 incomplete, a layer that should be there could not be used; 5 an address may be one of several places.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import typer
 from grownj_geo.cli_batch import batch
 from grownj_geo.cli_credits import credits_app
 from grownj_geo.cli_export import export_app
+from grownj_geo.cli_find import add_find_command, leave_unsettled, render_choices
 from grownj_geo.cli_loading import layers_app
 from grownj_geo.cli_map import draw_map
 from grownj_geo.cli_records import add_record_commands
@@ -27,6 +28,7 @@ from grownj_geo.cli_site import (
     EPILOG,
     STRICT_WORDS,
     AsOf,
+    At,
     Crs,
     Editions,
     Facts,
@@ -58,20 +60,25 @@ from grownj_geo.cli_site import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rich.console import Console
 
     from grownj_geo.determination import Determination
     from grownj_geo.determine import Engine
     from grownj_geo.explain import Explanation
+    from grownj_geo.finder import Finder
+    from grownj_geo.found import Found
     from grownj_geo.site import Site
 
     Answer = tuple[Determination, dict[str, Explanation]]
 
 __all__ = ["app", "main"]
 
-_SITE = "Coordinates (40.7344,-74.1641), a parcel number (0408_81_1), GeoJSON file or WKT; words are joined."
+_SITE = (
+    "Coordinates (40.7344,-74.1641), a parcel number (0408_81_1), block and lot (Camden City block 81 lot 1), an "
+    "address, GeoJSON file or WKT; words are joined."
+)
 _BOOKS = "A shipped rulebook's id or a YAML file (default: grow-nj); repeatable, one report after the other."
 _FILE_WIDTH = 100
 _WIDEST = 120
@@ -96,6 +103,7 @@ app.add_typer(layers_app, name="layers")
 app.add_typer(rules_app, name="rules")
 app.add_typer(settings_app, name="settings")
 add_record_commands(app)
+add_find_command(app)
 
 
 def main() -> None:
@@ -141,6 +149,7 @@ def check(
     municipality: Municipality = None,
     crs: Crs = None,
     uncertainty_ft: Uncertainty = 0.0,
+    at: At = None,
     fact: Facts = None,
     facts_file: FactsFile = None,
     reading: Readings = None,
@@ -158,7 +167,7 @@ def check(
 ) -> None:
     """Determine which incentive areas one site is in."""
     typed = " ".join(site or ())
-    utf8(typed, pin, municipality, crs, *(fact or ()), *(reading or ()))
+    utf8(typed, pin, municipality, crs, at, *(fact or ()), *(reading or ()))
     on = day_of(determined_on, "--determined-on")
     named = list(dict.fromkeys(rulebook or ["grow-nj"]))
     sources = [facts_file, *map(Path, filter(None, [typed, *named]))]
@@ -171,10 +180,13 @@ def check(
         day=day_of(as_of, "--as-of"),
         chosen=readings_of(reading or (), strict=strict, strict_editions=strict_editions),
         stated=(fact or (), facts_file),
-        place={"pin": pin, "municipality": municipality, "crs": crs, "uncertainty_ft": uncertainty_ft},
+        place={"pin": pin, "municipality": municipality, "crs": crs, "uncertainty_ft": uncertainty_ft, "at": at},
         editions=edition or (),
     )
-    engines, place = question.prepare([rulebook_of(name) for name in named])
+    engines, finder, looked = question.find([rulebook_of(name) for name in named])
+    place = looked.site
+    if place is None:
+        leave_unsettled(engines[0], finder, looked, json=json, width=width)
     with refusals():
         answers: list[Answer] = []
         for engine in engines:
@@ -183,21 +195,32 @@ def check(
     if strict:
         say(f"--strict: {STRICT_WORDS}")
     if kept is not None:
-        from grownj_geo.kept import keep, sealed_text  # noqa: PLC0415 - only where it is used
-
-        with refusals():
-            keep(kept, sealed_text(answers[0][0], engines[0], place, editions=question.editions), replace=replace)
-        say(f"Kept the record in {kept}.")
+        _keep(kept, answers[0][0], engines[0], place, question.editions, replace=replace)
     better = [] if json else [_better(engine, place) for engine in engines]
+
+    def shown(console: Console) -> None:
+        _render(answers, better, console)
+        _render_choices(engines[0], finder, looked, console)
+
     if target is not None:
-        _write(target, _json_text(answers) if json else _report_text(answers, better, width or _FILE_WIDTH))
+        _write(target, _json_text(answers) if json else _report_text(shown, width or _FILE_WIDTH))
         say(f"Wrote the {'record' if json else 'report'} to {target}.")
     elif json:
         print_text(_json_text(answers))
     else:
-        _render(answers, better, console_of(width))
+        shown(console_of(width))
     if any(found.incomplete for found, _ in answers):
         fail_incomplete(list(dict.fromkeys(x.problem for found, _ in answers for x in found.layers if x.problem)))
+
+
+def _keep(
+    kept: Path, found: Determination, engine: Engine, site: Site, editions: Sequence[str], *, replace: bool
+) -> None:
+    from grownj_geo.kept import keep, sealed_text  # noqa: PLC0415 - only where it is used
+
+    with refusals():
+        keep(kept, sealed_text(found, engine, site, editions=editions), replace=replace)
+    say(f"Kept the record in {kept}.")
 
 
 def _trees(engine: Engine, site: Site, found: Determination) -> dict[str, Explanation]:
@@ -298,11 +321,20 @@ def _write(target: Path, text: str) -> None:
         fail(f"--output {target} could not be written: {error.strerror}. Check the folder's permissions and space.")
 
 
-def _report_text(answers: Sequence[Answer], better: Sequence[str | None], width: int) -> str:
+def _render_choices(engine: Engine, finder: Finder, looked: Found, console: Console) -> None:
+    """Print the places of which the site is what they share, with what each would be answered; where there are any."""
+    if not looked.choices:
+        return
+    from grownj_geo.choiceanswers import answer_choices  # noqa: PLC0415 - only where it is used
+
+    render_choices(looked, finder, console, answer_choices(engine, looked, finder.asker, facts=looked.facts))
+
+
+def _report_text(shown: Callable[[Console], None], width: int) -> str:
     import io  # noqa: PLC0415 - only where it is used
 
     from rich.console import Console  # noqa: PLC0415 - only where it is used
 
     page = io.StringIO()
-    _render(answers, better, Console(file=page, width=width, color_system=None, force_terminal=False))
+    shown(Console(file=page, width=width, color_system=None, force_terminal=False))
     return page.getvalue()

@@ -186,7 +186,7 @@ def _drawn(  # noqa: PLR0917 - what was typed, in order
         # They get ready while the rest is imported and the table is read.
         helpers.begin()
     from grownj_geo.determine import Directory  # noqa: PLC0415 - same
-    from grownj_geo.locate import locate  # noqa: PLC0415 - same
+    from grownj_geo.finder import Finder  # noqa: PLC0415 - same
     from grownj_geo.mapareas import draw_areas  # noqa: PLC0415 - same
     from grownj_geo.mapsites import sites_of_places, sites_of_table  # noqa: PLC0415 - same
 
@@ -200,10 +200,8 @@ def _drawn(  # noqa: PLR0917 - what was typed, in order
                 asked, engine, table, options=options, directory=directory, name=name, helpers=helpers
             )
         elif typed:
-            places = [
-                locate(word, directory=directory, crs=options.crs, uncertainty_ft=options.uncertainty_ft)
-                for word in typed
-            ]
+            finder = Finder.at_home(engine.atlas)
+            places = [finder.site(word, crs=options.crs, uncertainty_ft=options.uncertainty_ft) for word in typed]
             found = sites_of_places(asked, engine, places)
             if found.not_answered:
                 refused = found.not_answered[0]

@@ -216,7 +216,7 @@ def watch(
     }
     if target is not None:
         _put(target, list(watch_rows(found, refused)), content)
-        say(f"Wrote {len(found):,} sites to {target}.")
+        say(f"Wrote {_sites(len(found))} to {target}.")
     if json:
         print_json(content)
     elif target is None:
@@ -282,12 +282,18 @@ def compare(
             ".json": lambda: content,
         }
         _keep(target, made[target.suffix.lower()]())
-        say(f"Wrote {len(found.sites):,} sites to {target}.")
+        say(f"Wrote {_sites(len(found.sites))} to {target}.")
     if json:
         print_text(content)
     elif target is None:
         render_comparison(found, console_of(width))
     _leave(refused, found.incomplete)
+
+
+def _sites(count: int) -> str:
+    from grownj_geo.words import counted_words  # noqa: PLC0415 - only where it is used
+
+    return counted_words(count, "site")
 
 
 # -- what they share ----------------------------------------------------------------------------------
@@ -317,11 +323,13 @@ def _candidates(
 
     from grownj_geo.candidates import candidates_of  # noqa: PLC0415 - same
     from grownj_geo.determine import Directory  # noqa: PLC0415 - same
+    from grownj_geo.finder import Finder  # noqa: PLC0415 - same
     from grownj_geo.kept import Refused  # noqa: PLC0415 - same
 
     found: list[Candidate] = []
     refused: list[Refused] = []
-    for one in candidates_of(sites, directory=Directory(cli_site.atlas_of(day)), crs=crs):
+    atlas = cli_site.atlas_of(day)
+    for one in candidates_of(sites, directory=Directory(atlas), crs=crs, finder=Finder.at_home(atlas)):
         if isinstance(one, Refused):
             refused.append(one)
             continue

@@ -270,8 +270,9 @@ def _reported(
 def _candidates(engine: Engine, typed: Sequence[str], crs: str | None) -> Iterator[Candidate | Refused]:
     from grownj_geo.candidates import candidates_of  # noqa: PLC0415 - only where it is used
     from grownj_geo.determine import Directory  # noqa: PLC0415 - same
+    from grownj_geo.finder import Finder  # noqa: PLC0415 - same
 
-    return candidates_of(typed, directory=Directory(engine.atlas), crs=crs)
+    return candidates_of(typed, directory=Directory(engine.atlas), crs=crs, finder=Finder.at_home(engine.atlas))
 
 
 def _told(one: Candidate, error: Exception) -> str:
@@ -294,7 +295,7 @@ def _shown(found: Iterator[Candidate | Refused]) -> Iterator[Candidate | Refused
     from rich.progress import Progress, TextColumn  # noqa: PLC0415 - same
 
     console = Console(stderr=True)
-    words = TextColumn("{task.completed} sites")
+    words = TextColumn("Sites done: {task.completed}")
     with Progress(words, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("sites", total=None)
         for one in found:

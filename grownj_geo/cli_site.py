@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from grownj_geo.atlas import Atlas
     from grownj_geo.determine import Engine
+    from grownj_geo.finder import Finder
+    from grownj_geo.found import Found
     from grownj_geo.rulebook import Rulebook
     from grownj_geo.site import FactValue, Site
 
@@ -30,7 +32,9 @@ __all__ = [
     "INCOMPLETE",
     "OUTSIDE",
     "STRICT_WORDS",
+    "UNSETTLED",
     "AsOf",
+    "At",
     "Crs",
     "Editions",
     "Facts",
@@ -65,7 +69,7 @@ __all__ = [
     "utf8",
 ]
 
-BAD_INPUT, OUTSIDE, INCOMPLETE = 2, 3, 4
+BAD_INPUT, OUTSIDE, INCOMPLETE, UNSETTLED = 2, 3, 4, 5
 EPILOG = """Exit codes:
 
 0  a determination was made, whatever is undetermined in it for lack of optional layers or facts
@@ -76,7 +80,9 @@ EPILOG = """Exit codes:
 
 3  the site lies outside New Jersey
 
-4  incomplete: a layer that ships or was loaded could not be used; the report is printed all the same"""
+4  incomplete: a layer that ships or was loaded could not be used; the report is printed all the same
+
+5  the address may be one of several places: they are printed, and none is chosen"""
 STRICT_WORDS = "No assumptions (A24=list_of_the_year, A25=undetermined), no layers of another edition (A43=strict)."
 
 _NUMBER_LIKE = re.compile(r"-\s*[\d.]|-\s")
@@ -194,6 +200,7 @@ def option(*names: str, metavar: str | None = None, words: str, least: int | Non
 Text = str | None
 Texts = list[str] | None
 AsOf = Annotated[Text, option(metavar="DATE", words="The day asked about (default: 2017-04-17).")]
+At = Annotated[Text, option("--at", metavar="LAT,LON", words="Where you move the place to; both stay on record.")]
 Crs = Annotated[Text, option(metavar="CODE", words="What coordinates are in: EPSG:3424.")]
 Facts = Annotated[Texts, option(metavar="NAME=VALUE", words="A fact that no map shows; repeatable.")]
 FactsFile = Annotated[Path | None, option(metavar="YAML", words="Facts; --fact outranks it.")]
@@ -427,28 +434,43 @@ class Question:
     editions: Sequence[str] = ()
 
     def prepare(self, books: Sequence[Rulebook]) -> tuple[list[Engine], Site]:
-        """Return one engine for each rulebook, and the site; leave where anything is refused."""
+        """Return one engine for each rulebook, and the site; leave where anything is refused or is not settled."""
+        from grownj_geo.found import UnsettledSiteError  # noqa: PLC0415 - only where it is used
+
+        engines, finder, found = self.find(books)
+        with refusals():
+            if found.site is None:
+                raise UnsettledSiteError(finder.words_of(found), found)
+        return engines, found.site
+
+    def find(self, books: Sequence[Rulebook]) -> tuple[list[Engine], Finder, Found]:
+        """Return one engine for each rulebook, who looks for places, and what the site came to.
+
+        Its facts are those of the question. Leaves where anything is refused.
+        """
         from dataclasses import replace  # noqa: PLC0415 - only where it is used
 
         from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
-        from grownj_geo.determine import Directory, Engine  # noqa: PLC0415 - only where it is used
+        from grownj_geo.determine import Engine  # noqa: PLC0415 - only where it is used
         from grownj_geo.errors import SiteError  # noqa: PLC0415 - only where it is used
-        from grownj_geo.locate import locate  # noqa: PLC0415 - only where it is used
+        from grownj_geo.finder import Finder  # noqa: PLC0415 - only where it is used
         from grownj_geo.pins import looks_like_pin  # noqa: PLC0415 - only where it is used
 
         atlas = atlas_of(self.day or DEFAULT_AS_OF, self.editions)
         with refusals():
             engines = [Engine(atlas, book, self.chosen) for book in books]
             facts = _facts(*self.stated)
+            finder = Finder.at_home(atlas)
             try:
-                site = locate(self.typed, directory=Directory(atlas), **self.place)
+                found = finder.find(self.typed, **self.place)
             except SiteError as error:
                 by_code = self.place["pin"] or self.place["municipality"] or looks_like_pin(self.typed)
                 if by_code and not atlas.municipal_names:
                     problems = "; ".join(p for layer_id in atlas.manifests if (p := atlas.state(layer_id).problem))
                     fail(f"{error} No list of municipalities could be used: {problems}", INCOMPLETE)
                 raise
-            return engines, replace(site, facts=facts)
+            site = None if found.site is None else replace(found.site, facts=facts)
+            return engines, finder, replace(found, site=site, facts=facts)
 
 
 @contextmanager
@@ -463,10 +485,13 @@ def refusals() -> Iterator[None]:
         SettingsError,
         SiteError,
     )
+    from grownj_geo.found import UnsettledSiteError  # noqa: PLC0415 - same
 
     try:
         yield
     except OutsideNewJerseyError as error:
         fail(str(error), OUTSIDE)
+    except UnsettledSiteError as error:
+        fail(str(error), UNSETTLED if error.found.choices else BAD_INPUT)
     except (SiteError, FactError, LayerError, RecordError, RulebookError, SettingsError) as error:
         fail(str(error))

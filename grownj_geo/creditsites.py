@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from grownj_geo.areas import Areas, BuildingAreas, area_names, areas_of, building_areas, rulebooks_for
-from grownj_geo.determine import Directory, Engine
-from grownj_geo.errors import SiteError
+from grownj_geo.determine import Engine
+from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.facts import check_facts
-from grownj_geo.locate import locate
+from grownj_geo.finder import Finder
 from grownj_geo.rulebook import load_rulebook
 
 if TYPE_CHECKING:
@@ -47,9 +47,11 @@ def areas_of_site(
         As `determine` does; the message begins with the building.
     """
     try:
-        site = locate(typed, directory=Directory(atlas), pin=pin, municipality=municipality)
+        site = Finder.at_home(atlas).site(typed, pin=pin, municipality=municipality)
+    except OutsideNewJerseyError as error:
+        raise OutsideNewJerseyError(f"Building {name}: {error}") from error
     except SiteError as error:
-        raise type(error)(f"Building {name}: {error}") from error
+        raise SiteError(f"Building {name}: {error}") from error
     site = replace(site, facts=check_facts(facts or {}))
     engines = [Engine(atlas, load_rulebook(book), dict(readings or {})) for book in rulebooks_for(area_names())]
     return [engine.determine(site) for engine in engines]

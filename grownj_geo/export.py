@@ -17,6 +17,7 @@ from grownj_geo.areapieces import area_label, cut, default_areas, drawn_areas
 from grownj_geo.determine import Directory
 from grownj_geo.exporttables import about_areas, about_sites, answer_marks, area_tables, site_tables
 from grownj_geo.features import Change, LayerFault
+from grownj_geo.finder import Finder
 from grownj_geo.findings import Findings
 from grownj_geo.georeference import declared_system
 from grownj_geo.rows_block import OutColumn
@@ -179,7 +180,7 @@ def export_sites(
     export_format(path)
     engine = question.engine()
     options = options or TableOptions()
-    reader = open_table(source, options, directory=Directory(engine.atlas))
+    reader = open_table(source, options, directory=Directory(engine.atlas), finder=Finder.at_home(engine.atlas))
     wanted = [column.name for column in answer_columns(engine, "brief")]
     if set(wanted) <= set(reader.header):
         # Answers have the names of site facts here and there; they state nothing.

@@ -10,6 +10,7 @@ from grownj_geo.batch import BLOCK_ROWS
 from grownj_geo.batchwork import AnsweredBlock, answer_block, batch_columns
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.features import LayerFault
+from grownj_geo.finder import Finder
 from grownj_geo.rows_block import OutColumn, RawBlock
 from grownj_geo.rulebook import Rulebook, load_rulebook
 from grownj_geo.siterows import SiteTableReader, TableOptions
@@ -117,7 +118,7 @@ def classify(
     names = [column.name for column in batch_columns(engine, (), detail)]
     if not len(frame):
         return pd.DataFrame({name: pd.Series(dtype=object) for name in names[1:]}, index=frame.index)
-    reader = SiteTableReader(_FrameRows(frame), options or TableOptions(), Directory(atlas))
+    reader = SiteTableReader(_FrameRows(frame), options or TableOptions(), Directory(atlas), Finder.at_home(atlas))
     parts = [_columns(answer_block(engine, block), detail) for block in reader.blocks(0, BLOCK_ROWS)]
     joined = [np.concatenate(column) for column in zip(*parts, strict=True)]
     return pd.DataFrame(dict(zip(names[1:], joined, strict=True)), index=frame.index)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from grownj_geo.answers import atlas_mark, rulebook_mark
 from grownj_geo.batchwork import batch_columns
 from grownj_geo.features import Change
+from grownj_geo.finder import Finder
 from grownj_geo.siterows import SiteTableReader, open_table, row_source
 
 if TYPE_CHECKING:
@@ -64,19 +65,20 @@ def open_sites(path: Path, options: TableOptions, *, directory: MunicipalDirecto
     """
     if not path.exists():
         return open_table(path, options, directory=directory)
+    finder = Finder.at_home(engine.atlas)
     source = row_source(path, options)
     header = {column.name for column in source.columns}
     # A column whose name was taken got a prefix; then the one without is the table's own.
     own = {name: f"{_PREFIX}{name}" if f"{_PREFIX}{name}" in header else name for name in _MARKS}
     if not set(own.values()) <= header:
-        return open_table(path, options, directory=directory)
+        return open_table(path, options, directory=directory, finder=finder)
     names = [column.name for column in batch_columns(engine, (), "full")]
     left = frozenset(f"{_PREFIX}{n}" if f"{_PREFIX}{n}" in header else n for n in names) & header
     left |= {column for column in header if column.startswith(_PREFIX)}
     words = f"A batch wrote {len(left)} columns of answers into {path.name}; they were left aside and made anew."
     told = [*source.changes, Change(kind="answers_left", effect="noted", count=len(left), words=words)]
     told += _differences(source, own, engine)
-    return SiteTableReader(_Without(source, left, told), options, directory)
+    return SiteTableReader(_Without(source, left, told), options, directory, finder)
 
 
 def _differences(source: RowSource, own: dict[str, str], engine: Engine) -> list[Change]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grownj_geo.features import Change
+    from grownj_geo.rows_find import LocatedRow
 
 __all__ = ["Came", "ColumnType", "OutColumn", "RawBlock", "RowBlock", "RowSource", "cell_text", "is_blank"]
 
@@ -112,6 +113,8 @@ class RawBlock:
         What is to be told of these rows.
     wkb
         `shapes` as an Arrow array of well-known binary, where the table has them so.
+    located
+        By position: what was found for rows that were looked up.
     """
 
     start: int
@@ -124,6 +127,7 @@ class RawBlock:
     unread: Mapping[int, Mapping[str, str]] = field(default_factory=dict)
     changes: tuple[Change, ...] = ()
     wkb: Any = None
+    located: Mapping[int, LocatedRow] = field(default_factory=dict)
 
     def __len__(self) -> int:
         """Return the number of rows."""

@@ -44,7 +44,28 @@ _USUAL: dict[str, tuple[str, ...]] = {
     "site": ("site", "coordinates", "coords", "coordinate", "lat_lon", "latlon", "lat_long", "latlong"),
     "uncertainty": ("uncertainty_ft",),
 }
-_NAMED = ("lon", "lat", "x", "y", "site", "pin", "municipality", "county", "block", "lot", "qualifier", "wkt")
+# They count only where addresses can be looked up; elsewhere a table has them for its readers.
+_ADDRESSED: dict[str, tuple[str, ...]] = {
+    "address": (
+        *(
+            "address",
+            "street_address",
+            "site_address",
+            "property_address",
+            "property_location",
+            "prop_loc",
+            "full_address",
+        ),
+        *("address_1", "address1", "addr", "situs_address", "location_address", "st_address", "street"),
+    ),
+    "house_number": ("house_number", "house_no", "street_number", "street_no", "housenumber", "addr_number"),
+    "city": ("city", "post_office", "postal_city", "city_name", "site_city", "property_city"),
+    "zip_code": ("zip", "zip_code", "zipcode", "zip5", "postal_code", "postcode", "site_zip", "property_zip"),
+}
+_NAMED = (
+    *("lon", "lat", "x", "y", "site", "pin", "municipality", "county", "block", "lot", "qualifier", "wkt"),
+    *_ADDRESSED,
+)
 _TITLES = (
     *("name", "site_name", "sitename", "site name", "site", "title", "label", "project", "project_name", "applicant"),
     *("address", "id", "pams_pin", "pin"),
@@ -81,6 +102,10 @@ class TableOptions:
         A column of well-known text.
     geometry
         A column of well-known binary: as such in Parquet, as hexadecimal text elsewhere.
+    address
+        A column of addresses: number and street, or the whole address; looked up where rows have no other place.
+    house_number, city, zip_code
+        Columns with the number, the postal name and the ZIP code where `address` has them not.
     uncertainty
         A column of feet that the true place may be off.
     uncertainty_ft
@@ -93,6 +118,8 @@ class TableOptions:
         How text is written, where it cannot be seen or is seen wrongly.
     ignored
         Columns that say nothing of the sites, whatever their names: the answers of an earlier batch.
+    addresses
+        Whether addresses can be looked up, so that columns with their usual names count.
     """
 
     lon: str | None = None
@@ -109,6 +136,10 @@ class TableOptions:
     qualifier: str | None = None
     wkt: str | None = None
     geometry: str | None = None
+    address: str | None = None
+    house_number: str | None = None
+    city: str | None = None
+    zip_code: str | None = None
     uncertainty: str | None = None
     uncertainty_ft: float = 0.0
     sheet: str | None = None
@@ -116,6 +147,7 @@ class TableOptions:
     encoding: str | None = None
     delimiter: str | None = None
     ignored: frozenset[str] = frozenset()
+    addresses: bool = False
 
     def named(self) -> dict[str, str]:
         """Return the columns that are named, by role."""
@@ -153,19 +185,25 @@ class Roles:
 
     @property
     def used(self) -> frozenset[str]:
-        """All columns that say something of a site."""
-        return frozenset({*(self.pair or ()), *self.columns.values(), *self.facts.values()})
+        """All columns that say something of a site; what is looked up for a row comes with it."""
+        columns = (column for role, column in self.columns.items() if role not in _ADDRESSED)
+        return frozenset({*(self.pair or ()), *columns, *self.facts.values()})
 
     @property
     def place(self) -> bool:
         """Whether any column can say where a site is."""
         return self.pair is not None or any(
-            r in self.columns for r in ("wkt", "geometry", "site", "pin", "municipality")
+            r in self.columns for r in ("wkt", "geometry", "site", "pin", "municipality", "address")
         )
 
 
 _BEGIN, _END = ("row", "problem", "notes"), "atlas"
 """How the columns of a batch begin and end; a name that the table had already has something in front."""
+
+
+def _usual(options: TableOptions) -> dict[str, tuple[str, ...]]:
+    """Return the usual names of columns by role."""
+    return _USUAL | _ADDRESSED if options.addresses or options.address is not None else _USUAL
 
 
 def _plain(name: str) -> str:
@@ -217,7 +255,7 @@ def find_header(rows: Sequence[Sequence[object]], options: TableOptions) -> tupl
     (2, 2)
     """
     wanted = {_plain(name) for name in options.named().values()}
-    known = wanted | {name for names in _USUAL.values() for name in names}
+    known = wanted | {name for names in _usual(options).values() for name in names}
     known |= {name for pair in COORDINATE_FIELDS for name in pair} | set(load_facts())
     best, most = 0, 0
     for i, row in enumerate(rows[:_HEADER_WITHIN]):
@@ -266,8 +304,10 @@ def find_roles(
     pair, degrees = _pair(given, by_plain, options, name)
     columns = {role: column for role, column in given.items() if role not in {"lon", "lat", "x", "y"}}
     placed = pair is not None and any(role in given for role in ("lon", "x"))
-    for role, names in _USUAL.items():
+    for role, names in _usual(options).items():
         if role in columns or (role in {"wkt", "site"} and (placed or "wkt" in columns or "site" in columns)):
+            continue
+        if role in _ADDRESSED and role != "address" and "address" not in columns:
             continue
         found = next((by_plain[n] for n in names if n in by_plain and by_plain[n] not in columns.values()), None)
         if found is not None and _speaks(role, sample.get(found, ()), pair=pair is not None):

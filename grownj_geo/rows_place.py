@@ -162,6 +162,7 @@ class Placer:
         if added:
             state.uncertainty_ft[~shapely.is_missing(state.geometries)] += added
         self._municipalities(state)
+        self._not_located(state)
         facts = self._facts(state)
         for row in state.open():
             if state.geometries[row] is None and not state.codes[row]:
@@ -191,7 +192,7 @@ class Placer:
         )
 
     def _wanted(self) -> str:
-        order = ("wkt", "geometry", "site", "pin", "municipality")
+        order = ("wkt", "geometry", "site", "pin", "municipality", "address")
         names = [*(self.roles.pair or ()), *(c for r in order if (c := self.roles[r]) is not None)]
         return " or ".join(map(repr, names)) or "the geometry"
 
@@ -201,7 +202,9 @@ class Placer:
 
         def words(row: int) -> tuple[str, str]:
             by = located[row]
-            if roles.pair is not None and by.startswith("coordinates"):
+            if row in raw.located and raw.located[row].located_by == by and raw.located[row].typed:
+                typed = raw.located[row].typed
+            elif roles.pair is not None and by.startswith("coordinates"):
                 x, y = (cell_text(raw.columns[c][row]).strip() for c in roles.pair)
                 typed = f"{y},{x}" if self.system.is_degrees else f"{x} {y}"
             elif by == "parcel number (PAMS_PIN)" and pins[row]:
@@ -237,8 +240,34 @@ class Placer:
             self._shapes(state, self._parsed(state, column), "WKT" if roles["wkt"] else "well-known binary")
         elif roles.pair is not None:
             self._coordinates(state, *roles.pair)
+        self._located(state)
         if roles["site"] is not None:
             self._texts(state, roles["site"])
+
+    def _located(self, state: _State) -> None:
+        """Take what was found for the rows that were looked up."""
+        for row, found in state.raw.located.items():
+            if state.problems[row] is not None or found.problem is not None or state.geometries[row] is not None:
+                continue
+            state.geometries[row] = found.geometry
+            state.uncertainty_ft[row] = max(state.uncertainty_ft[row], found.uncertainty_ft)
+            state.located_by[row] = found.located_by
+            state.pins[row], state.codes[row], state.basis[row] = found.pins, found.code, found.basis
+            state.note(row, *found.notes)
+
+    def _not_located(self, state: _State) -> None:
+        """Tell where an address gave no place: a municipality that the row states decides what it can."""
+        told = []
+        for row, found in state.raw.located.items():
+            if found.problem is None or state.problems[row] is not None or state.geometries[row] is not None:
+                continue
+            if state.codes[row]:
+                state.note(row, f"The address gave no place: {found.problem}.")
+                told.append(row)
+            else:
+                state.refuse(row, found.problem)
+        words = "Addresses that gave no place: of these rows only the municipality is known."
+        state.tell("address_not_located", "noted", told, words)
 
     def _shapes(self, state: _State, shapes: NDArray[Any], how: str) -> None:
         ready = np.full(len(shapes), None, dtype=object)
@@ -341,7 +370,7 @@ class Placer:
         cells = state.raw.columns[column]
         for row in state.open():
             text = cell_text(cells[row]).strip()
-            if state.geometries[row] is not None or says_nothing(text):
+            if state.geometries[row] is not None or says_nothing(text) or row in state.raw.located:
                 continue
             try:
                 _refuse_paths(text)

@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from grownj_geo.finder import Finder
     from grownj_geo.georeference import Georeference
     from grownj_geo.locate import MunicipalDirectory
     from grownj_geo.rows_block import OutColumn, RawBlock, RowSource
+    from grownj_geo.rows_find import RowFinder
 
 __all__ = ["RowBlock", "SiteTableReader", "TableOptions", "Terms", "open_table", "row_source", "without_collecting"]
 
@@ -38,6 +40,10 @@ _PARQUET = frozenset({".parquet", ".geoparquet"})
 _OTHER_SHEETS = frozenset({".xls", ".xlsb", ".xlt", ".xltx", ".ods", ".fods", ".numbers"})
 _SAMPLE = 1_000
 _LONLAT = "EPSG:4269"
+_NO_ADDRESSES = (
+    "An address cannot be looked up here: no parcels or address points are loaded (grownj layers import parcels FILE), "
+    "and no online locator is switched on (grownj settings)."
+)
 
 
 @dataclass(frozen=True)
@@ -83,7 +89,9 @@ class SiteTableReader:
         What it takes to make sites of the rows, here or in another process.
     """
 
-    def __init__(self, source: RowSource, options: TableOptions, directory: MunicipalDirectory) -> None:
+    def __init__(
+        self, source: RowSource, options: TableOptions, directory: MunicipalDirectory, finder: Finder | None = None
+    ) -> None:
         self._source = source
         self.name = source.name
         self.rows = source.rows
@@ -92,7 +100,7 @@ class SiteTableReader:
         if sample is None:
             raise LayerFault("truncated", f"{self.name} has no rows below the names of its columns. Export it again.")
         answers = answers_in(self.header)
-        options = replace(options, ignored=options.ignored | answers)
+        options = _with_addresses(replace(options, ignored=options.ignored | answers), finder)
         self.roles = find_roles(self.header, options, sample.columns, name=self.name)
         if not (source.has_shapes or self.roles.place):
             raise LayerFault(
@@ -100,7 +108,13 @@ class SiteTableReader:
                 f"{self.name} has no column that says where the sites are; found "
                 f"{', '.join(map(repr, self.header[:20]))}. Expected longitude and latitude, well-known "
                 "text, PAMS_PIN, or municipality with block and lot; name the "
-                "columns. An address cannot be looked up in this version.",
+                f"columns. {_NO_ADDRESSES if not options.addresses else 'Or name a column of addresses.'}",
+            )
+        self._finder = _row_finder(self.roles, finder, directory)
+        if "address" in self.roles.named and self._finder is None:
+            raise LayerFault(
+                "no_locator",
+                f"{self.name}: addresses were named in the column {self.roles['address']!r}. {_NO_ADDRESSES}",
             )
         found = Findings(self.name)
         system, told = _system(source, self.roles, options, sample, found)
@@ -111,8 +125,16 @@ class SiteTableReader:
 
     @property
     def seekable(self) -> bool:
-        """Whether any rows can be read without reading those before: what workers may do for themselves."""
-        return self._source.seekable
+        """Whether any rows can be read without reading those before: what workers may do for themselves.
+
+        Rows that are looked up here are not read elsewhere.
+        """
+        return self._source.seekable and self._finder is None
+
+    @property
+    def mark(self) -> str | None:
+        """What the rows rest on besides the table, where any are looked up."""
+        return None if self._finder is None else self._finder.mark
 
     @property
     def header(self) -> list[str]:
@@ -127,7 +149,8 @@ class SiteTableReader:
     @property
     def changes(self) -> tuple[Change, ...]:
         """What is to be told of the table as a whole."""
-        return (*self._source.changes, *self._told)
+        looked_up = () if self._finder is None else tuple(self._finder.changes())
+        return (*self._source.changes, *self._told, *looked_up)
 
     def blocks(self, start: int = 0, size: int = 50_000) -> Iterator[RowBlock]:
         """Yield the rows from the `start`-th on, `size` at a time.
@@ -161,7 +184,7 @@ class SiteTableReader:
                     raw = next(raws, None)
                 if raw is None:
                     return
-                yield raw
+                yield raw if self._finder is None else self._finder.located(raw)
 
 
 @contextmanager
@@ -176,8 +199,27 @@ def without_collecting() -> Iterator[None]:
             gc.enable()
 
 
+def _with_addresses(options: TableOptions, finder: Finder | None) -> TableOptions:
+    """Return what is said of a table, with whether its addresses can be looked up."""
+    return options if finder is None or not finder.looks_up else replace(options, addresses=True)
+
+
+def _row_finder(roles: Roles, finder: Finder | None, directory: MunicipalDirectory) -> RowFinder | None:
+    """Return what looks rows up; None where nothing of the table can be."""
+    if finder is None:
+        return None
+    from grownj_geo.rows_find import RowFinder  # noqa: PLC0415 - only where something is looked up
+
+    found = RowFinder(finder, roles, directory)
+    return found if found.useful else None
+
+
 def open_table(
-    path: str | Path, options: TableOptions | None = None, *, directory: MunicipalDirectory
+    path: str | Path,
+    options: TableOptions | None = None,
+    *,
+    directory: MunicipalDirectory,
+    finder: Finder | None = None,
 ) -> SiteTableReader:
     r"""Open a table of sites.
 
@@ -193,13 +235,15 @@ def open_table(
         What whoever asks says about it; the columns are found by their usual names unless given.
     directory
         Which municipalities there are.
+    finder
+        Looks up addresses, and the outlines of parcels; without it neither is.
 
     Raises
     ------
     LayerFault
-        ``not_found``, ``wrong_format``, ``no_place_columns``, ``no_column``, ``lone_coordinate``, ``unknown_fact``,
-        ``swapped_axes``, ``undeclared_crs``, ``wrong_crs``, ``crs_contradiction``, ``truncated``, and what the reading
-        of each format refuses.
+        ``not_found``, ``wrong_format``, ``no_place_columns``, ``no_locator``, ``no_column``, ``lone_coordinate``,
+        ``unknown_fact``, ``swapped_axes``, ``undeclared_crs``, ``wrong_crs``, ``crs_contradiction``, ``truncated``, and
+        what the reading of each format refuses.
 
     Examples
     --------
@@ -213,14 +257,14 @@ def open_table(
     >>> block.sites[0].typed, block.geometries[1], block.rows[1]
     ('40.7344,-74.1641', None, 3)
     """
-    options = options or TableOptions()
+    options = _with_addresses(options or TableOptions(), finder)
     path = table_path(path)
     suffix = path.suffix.lower()
     if not path.exists():
         raise LayerFault("not_found", f"There is no {str(path)!r}; expected the path of a table.")
     if suffix in _OTHER_SHEETS:
         raise LayerFault("wrong_format", f"{path.name} is a workbook of another kind; save it as .xlsx or as CSV.")
-    return SiteTableReader(row_source(path, options), options, directory)
+    return SiteTableReader(row_source(path, options), options, directory, finder)
 
 
 def row_source(path: Path, options: TableOptions) -> RowSource:

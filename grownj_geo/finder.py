@@ -1,0 +1,338 @@
+"""From anything that names a place to a site: what `locate` reads, block and lot, and addresses by the user's locators.
+
+Parcel numbers get the outlines of the parcels that are loaded. Addresses are asked for as `asking` says. Without an
+online locator, which the user has to switch on, nothing leaves this machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import shapely
+
+from grownj_geo.asking import Asker, Names, Sources
+from grownj_geo.errors import NoPlaceError, SiteError
+from grownj_geo.found import Found, UnsettledSiteError, feet_words
+from grownj_geo.locate import locate
+from grownj_geo.pins import match_municipality, parse_pins
+from grownj_geo.units import FT_PER_FTUS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from os import PathLike
+
+    from grownj_geo.atlas import Atlas
+    from grownj_geo.found import Form, TypedAddress
+    from grownj_geo.parcel import Parcel
+    from grownj_geo.parcelstore import ParcelStore
+    from grownj_geo.site import Site
+
+__all__ = ["Finder", "Sources"]
+
+_NOWHERE = Sources()
+
+
+class Finder:
+    """Finds sites by whatever names them.
+
+    Parameters
+    ----------
+    atlas
+        The layers of a day: its municipalities name places and say where points lie.
+    sources
+        Where to look, or what gives it when it is first wanted; nowhere by default.
+    every_locator
+        Ask all locators even where one has settled the place, and say how far apart they are.
+
+    Examples
+    --------
+    >>> from grownj_geo.atlas import load_atlas
+    >>> finder = Finder(load_atlas())
+    >>> found = finder.find("Camden City block 81 lot 1")
+    >>> found.form, found.site.pins, found.site.mun_code
+    ('lot', ('0408_81_1',), '0408')
+    """
+
+    def __init__(
+        self, atlas: Atlas, sources: Sources | Callable[[], Sources] = _NOWHERE, *, every_locator: bool = False
+    ) -> None:
+        self._atlas = atlas
+        self._directory = Names(atlas)
+        self._given = sources
+        self._every = every_locator
+
+    @classmethod
+    def at_home(cls, atlas: Atlas, *, home: str | PathLike[str] | None = None, every_locator: bool = False) -> Finder:
+        """Return a finder with the user's own parcels and the locators of the user's settings.
+
+        Nothing is opened before a text asks for it: coordinates never wait for a database.
+
+        Parameters
+        ----------
+        atlas, every_locator
+            As for `Finder`.
+        home
+            The folder of the user's data; the usual one by default.
+        """
+        from grownj_geo.sources import sources_at_home  # noqa: PLC0415 - only where it is used
+
+        return cls(atlas, lambda: sources_at_home(atlas, home), every_locator=every_locator)
+
+    @cached_property
+    def sources(self) -> Sources:
+        """Where places are looked for."""
+        return self._given if isinstance(self._given, Sources) else self._given()
+
+    @cached_property
+    def asker(self) -> Asker:
+        """Who is asked for addresses."""
+        return Asker(self._atlas, self.sources, every_locator=self._every)
+
+    @property
+    def looks_up(self) -> bool:
+        """Whether addresses can be looked up at all."""
+        return bool(self.sources.locators)
+
+    # -- one place ------------------------------------------------------------------------------------
+
+    def site(self, text: str, **said: Any) -> Site:  # noqa: ANN401 - what `find` takes
+        """Return the site that a text names; takes what `find` takes.
+
+        Raises
+        ------
+        UnsettledSiteError
+            Where it may be one of several places that have no site in common, or where nobody knows it.
+        SiteError
+            As `find`.
+        """
+        found = self.find(text, **said)
+        if found.site is None:
+            raise UnsettledSiteError(self.words_of(found), found)
+        return found.site
+
+    def find(
+        self,
+        text: str,
+        *,
+        crs: str | None = None,
+        uncertainty_ft: float = 0.0,
+        pin: str | None = None,
+        municipality: str | None = None,
+        at: str | None = None,
+        files: bool = True,
+    ) -> Found:
+        """Return what a text that names a place comes to.
+
+        Parameters
+        ----------
+        text
+            Whatever `locate` takes, block and lot with their municipality, or an address.
+        crs, pin, municipality, files
+            As for `locate`.
+        uncertainty_ft
+            How far the true place may be from the one given or found, in feet; where a locator's own figure is more,
+            that counts.
+        at
+            Where the user has moved the place to, as coordinates: that is the site then, and what was typed and where
+            that was found stay on record.
+
+        Raises
+        ------
+        OutsideNewJerseyError
+            Where the place is plainly not in New Jersey.
+        SiteError
+            For what cannot be read without guessing; a post office box among it.
+        """
+        stated: dict[str, Any] = {"uncertainty_ft": uncertainty_ft, "pin": pin, "municipality": municipality}
+        if at is not None:
+            return self._moved(text, at, crs=crs, files=files, **stated)
+        try:
+            site = locate(text, crs=crs, directory=self._directory, files=files, **stated)
+        except NoPlaceError:
+            return self._words(text, crs, **stated)
+        form: Form = "geometry"
+        if site.located_by.startswith("coordinates"):
+            form = "coordinates"
+        elif site.geometry is None:
+            form = "pin" if site.mun_basis == "pin" else "municipality"
+        return self._outlined(text, form, site)
+
+    def _words(
+        self, text: str, crs: str | None, *, uncertainty_ft: float, pin: str | None, municipality: str | None
+    ) -> Found:
+        """Read words: block and lot, or an address."""
+        from grownj_geo.parcellot import parse_lot  # noqa: PLC0415 - only where there are words
+
+        if crs is not None:
+            raise SiteError(
+                f"--crs {crs} was given with words alone: a CRS belongs to coordinates, and there are none. Expected "
+                "coordinates in that system; give them, or leave --crs out."
+            )
+        stated: dict[str, Any] = {"uncertainty_ft": uncertainty_ft, "pin": pin, "municipality": municipality}
+        lot = parse_lot(text, self._directory)
+        if lot is not None:
+            number, notes = lot
+            site = locate(str(number), directory=self._directory, **stated)
+            read = replace(site, typed=text, located_by="block and lot", notes=(*notes, *site.notes))
+            return self._outlined(text, "lot", read)
+        typed = self.asker.address(text)
+        if municipality is not None and typed.place != "named":
+            code = match_municipality(municipality, self._directory)[0]
+            name = self._directory.names[code][0]
+            query = replace(typed.query, mun_codes=(code,), city=typed.query.city or name)
+            typed = replace(typed, query=query, place="named", notes=())
+        (found,) = self.asker.look_up([typed], bulk=False)
+        return self._with_stated(found, **stated)
+
+    # -- many addresses -------------------------------------------------------------------------------
+
+    def address(self, text: str) -> TypedAddress:
+        """Return an address as `find_many` takes it; see `Asker.address`."""
+        return self.asker.address(text)
+
+    def find_many(self, addresses: Sequence[TypedAddress]) -> list[Found]:
+        """Return what addresses come to, each locator asked for all that are still open at once.
+
+        A locator that gave no answer to any of them is not asked again by this finder.
+
+        Parameters
+        ----------
+        addresses
+            As `address` reads them.
+        """
+        return self.asker.look_up(addresses, bulk=True) if addresses else []
+
+    def words_of(self, found: Found) -> str:
+        """Return why a text has no site: what was found, what was expected, what to do."""
+        return self.asker.words_of(found)
+
+    # -- parcels --------------------------------------------------------------------------------------
+
+    def _outlined(self, text: str, form: Form, site: Site) -> Found:
+        """Give a site that is known by its parcels alone their outlines, where they are loaded."""
+        if site.geometry is None and site.pins and self.sources.store is not None:
+            outline, notes = self.outline_of(site.pins)
+            by = f"{site.located_by}, by the outline of the loaded parcels" if outline is not None else site.located_by
+            site = replace(site, geometry=outline, located_by=by, notes=tuple(dict.fromkeys((*site.notes, *notes))))
+        return Found(text, form, site, notes=site.notes)
+
+    def outline_of(self, pins: Sequence[str]) -> tuple[shapely.Geometry | None, tuple[str, ...]]:
+        """Return the ground of parcels in EPSG:3424, and notes; no ground where that of any of them is not known.
+
+        Parameters
+        ----------
+        pins
+            Parcel numbers that make up one site.
+        """
+        store = self.sources.store
+        if store is None:
+            return None, ()
+        shapes: dict[bytes, shapely.Geometry] = {}
+        notes: list[str] = []
+        lacking: list[str] = []
+        for pin in pins:
+            parcels = store.by_pin(pin)
+            drawn = [parcel.geometry for parcel in parcels if parcel.geometry is not None]
+            notes += [f"{pin}: {note}" for parcel in parcels for note in parcel.notes]
+            if not parcels:
+                notes.append(_not_loaded(store, pin))
+            elif drawn and len(drawn) < len(parcels):
+                notes.append(f"{pin}: {len(parcels) - len(drawn)} of its {len(parcels)} records have no outline.")
+            if not drawn:
+                lacking.append(pin)
+            shapes |= {shape.wkb: shape for shape in drawn}
+        told = tuple(dict.fromkeys(notes))
+        if lacking:
+            some = f"The outline of {', '.join(lacking)} is not known, so that the place of the whole site is not."
+            return None, (*told, *([some] if shapes else []))
+        # One outline stays as it came, to the last bit.
+        ground, *more = shapes.values()
+        return (shapely.union_all([ground, *more]) if more else ground), told
+
+    # -- what the user says beside an address ---------------------------------------------------------
+
+    def _with_stated(self, found: Found, *, uncertainty_ft: float, pin: str | None, municipality: str | None) -> Found:
+        """Put what the user states beside an address to its site."""
+        site = found.site
+        if site is None:
+            return found
+        notes = list(site.notes)
+        if uncertainty_ft > site.uncertainty_ft:
+            site = replace(site, uncertainty_ft=uncertainty_ft)
+        elif uncertainty_ft:
+            notes.append(
+                f"{feet_words(uncertainty_ft)} of uncertainty were stated; {feet_words(site.uncertainty_ft)} count, "
+                "to which such a place is known."
+            )
+        if pin is not None:
+            stated, more = parse_pins(pin, self._directory)
+            notes += more
+            if site.pins and set(site.pins) != set(map(str, stated)):
+                raise SiteError(
+                    f"The address was found on the parcel {', '.join(site.pins)}, and --pin names "
+                    f"{', '.join(map(str, stated))}. Expected one parcel; correct either."
+                )
+            site = replace(site, pins=tuple(map(str, stated)), mun_code=stated[0].mun_code, mun_basis="pin")
+        if municipality is not None:
+            code, more = match_municipality(municipality, self._directory)
+            notes += more
+            if site.mun_code not in {None, code}:
+                raise SiteError(
+                    f"The address was found in {self.asker.name(str(site.mun_code))}, and the municipality was stated "
+                    f"as {self.asker.name(code)}. Expected one municipality; correct either."
+                )
+            site = replace(site, mun_code=code, mun_basis=site.mun_basis or "stated")
+        return replace(found, site=replace(site, notes=tuple(dict.fromkeys(notes))))
+
+    # -- a place that the user has moved --------------------------------------------------------------
+
+    def _moved(self, text: str, at: str, *, crs: str | None, files: bool, **stated: Any) -> Found:  # noqa: ANN401
+        """Return the place to which the user has moved what was typed, with both on record."""
+        place = locate(at, directory=self._directory, files=False, **stated)
+        if not place.located_by.startswith("coordinates") or place.geometry is None or place.lonlat is None:
+            raise SiteError(
+                f"--at was read as {at[:80]!r}; expected where the place was moved to, as latitude and longitude: --at "
+                "40.7344,-74.1641."
+            )
+        if not text.strip():
+            return Found(at, "coordinates", place, notes=place.notes)
+        before: Found | None = None
+        try:
+            before = self.find(text, crs=crs, files=files)
+            words = self._before_words(before, place.geometry)
+        except SiteError as error:
+            words = f"As typed it was not located: {error}"
+        lon, lat = place.lonlat
+        site = replace(
+            place,
+            typed=text,
+            located_by=f"coordinates, set by hand at {lat:.6f},{lon:.6f}",
+            notes=tuple(dict.fromkeys((*place.notes, words))),
+        )
+        if before is None:
+            return Found(text, "coordinates", site, notes=site.notes)
+        return Found(text, before.form, site, notes=site.notes, asked=before.asked)
+
+    def _before_words(self, before: Found, moved_to: shapely.Geometry) -> str:
+        """Return where what was typed had been located before it was moved."""
+        site = before.site
+        if site is None:
+            return f"As typed it was not located: {self.words_of(before)}"
+        if site.geometry is None or site.lonlat is None:
+            return f"As typed only its municipality was known ({site.located_by})."
+        away = float(shapely.distance(site.geometry, moved_to)) * FT_PER_FTUS
+        lon, lat = site.lonlat
+        return (
+            f"As typed it was located at {lat:.6f},{lon:.6f} ({site.located_by}); it was moved by hand by "
+            f"{feet_words(away)}."
+        )
+
+
+def _not_loaded(store: ParcelStore, pin: str) -> str:
+    code, block, lot, *_ = pin.split("_")
+    same: tuple[Parcel, ...] = store.by_lot(code, block, lot)
+    others = ", ".join(dict.fromkeys(parcel.pin for parcel in same[:4]))
+    words = f"{pin} is not among the loaded parcels ({store.edition.name})"
+    return f"{words}; of the same lot there are {others}." if others else f"{words}."

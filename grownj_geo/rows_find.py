@@ -1,0 +1,266 @@
+"""Rows of a table that are looked up: parcels by the outlines that are loaded, addresses by the user's locators.
+
+All of a block is looked up at once, where the table is read, before anybody answers for it: the processes that answer
+never ask a locator. A row that has a place already is left alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from grownj_geo.errors import NoPlaceError, SiteError
+from grownj_geo.features import Change
+from grownj_geo.locate import locate
+from grownj_geo.pins import looks_like_pin
+from grownj_geo.rows_block import cell_text
+from grownj_geo.rows_cells import says_nothing
+from grownj_geo.rows_parcels import Parcels
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import shapely
+
+    from grownj_geo.finder import Finder
+    from grownj_geo.found import Found, TypedAddress
+    from grownj_geo.locate import MunicipalDirectory
+    from grownj_geo.rows_block import RawBlock
+    from grownj_geo.rows_columns import Roles
+
+__all__ = ["LocatedRow", "RowFinder"]
+
+_LONGEST_TEXT = 1_000
+_MOST_KNOWN = 100_000
+
+
+@dataclass(frozen=True)
+class LocatedRow:
+    """What looking up a row came to.
+
+    Attributes
+    ----------
+    geometry
+        Point or polygon in EPSG:3424; None where only the municipality was found, or nothing.
+    uncertainty_ft
+        How far the true place may be, in feet, by how it was found.
+    code, basis, pins
+        Municipality and parcels, as in `Site`.
+    typed, located_by
+        What was looked up, and how it became a place; empty where it did not.
+    notes
+        What has to be told.
+    problem
+        Why an address gave no place; None where it did.
+    """
+
+    geometry: shapely.Geometry | None = None
+    uncertainty_ft: float = 0.0
+    code: str = ""
+    basis: str | None = None
+    pins: tuple[str, ...] = ()
+    typed: str = ""
+    located_by: str = ""
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+class RowFinder:
+    """Looks up the rows of a table that name a parcel or an address and have no place.
+
+    Parameters
+    ----------
+    finder
+        Who looks.
+    roles
+        Which column says what.
+    directory
+        Which municipalities there are.
+    """
+
+    def __init__(self, finder: Finder, roles: Roles, directory: MunicipalDirectory) -> None:
+        self._finder = finder
+        self._roles = roles
+        self._directory = directory
+        self._parcels = Parcels(roles, directory)
+        self._known: dict[str, LocatedRow] = {}
+        self._counts: Counter[str] = Counter()
+        self._sent: Counter[str] = Counter()
+
+    @property
+    def useful(self) -> bool:
+        """Whether anything of the table can be looked up with what the user has."""
+        roles, sources = self._roles, self._finder.sources
+        parcels = roles["pin"] is not None or (roles["block"] is not None and roles["municipality"] is not None)
+        by_address = roles["address"] is not None or roles["site"] is not None
+        return (sources.store is not None and (parcels or by_address)) or (bool(sources.locators) and by_address)
+
+    @property
+    def mark(self) -> str:
+        """What the answers rest on besides the table: the parcels and the locators."""
+        store, locators, _ = self._finder.sources
+        return f"parcels {None if store is None else store.fingerprint}, locators {[one.name for one in locators]}"
+
+    def changes(self) -> Iterator[Change]:
+        """Tell what came of the addresses so far, and who got them."""
+        total = sum(self._counts.values())
+        if not total:
+            return
+        listed = ", ".join(f"{words} {count:,}" for words, count in sorted(self._counts.items()))
+        words = f"Addresses looked up, each once: {total:,}: {listed}."
+        yield Change(kind="addresses_looked_up", effect="noted", count=total, words=words)
+        for locator in self._finder.sources.locators:
+            count = self._sent[locator.name]
+            if count:
+                words = f"{locator.name} was asked about {count:,} addresses. {locator.sends}"
+                yield Change(kind="addresses_sent", effect="noted", count=count, words=words)
+
+    def located(self, raw: RawBlock) -> RawBlock:
+        """Return a block with what was found for its rows."""
+        rows = [row for row in range(raw.count) if row not in raw.problems and self._is_open(raw, row)]
+        if not rows:
+            return raw
+        found: dict[int, LocatedRow] = {}
+        said = dict(self._parcels.read(raw, rows))
+        texts: dict[int, str] = {}
+        for row in rows:
+            parcel = said.get(row)
+            if parcel is not None and parcel.pins:
+                outline, notes = self._finder.outline_of(parcel.pins)
+                if outline is not None or notes:
+                    by = "parcel number (PAMS_PIN), by the outline of the loaded parcels" if outline is not None else ""
+                    found[row] = LocatedRow(outline, located_by=by, typed=" ".join(parcel.pins), notes=notes)
+                continue
+            text = self._text(raw, row, "" if parcel is None else parcel.code)
+            if text:
+                texts[row] = text
+        self._look_up(list(dict.fromkeys(texts.values())))
+        found |= {row: self._known[text] for row, text in texts.items()}
+        found |= self._unread(raw, rows)
+        return replace(raw, located=found)
+
+    def _unread(self, raw: RawBlock, rows: Sequence[int]) -> Mapping[int, LocatedRow]:
+        """Return the rows whose address is not known for a cell that could not be read."""
+        columns = {column for role in ("address", "house_number", "city", "zip_code") if (column := self._roles[role])}
+        return {
+            row: LocatedRow(problem=f"{column!r} could not be read: {cells[column]}")
+            for row, cells in raw.unread.items()
+            if row in rows
+            for column in sorted(cells.keys() & columns)[:1]
+        }
+
+    # -- what a row says ------------------------------------------------------------------------------
+
+    def _is_open(self, raw: RawBlock, row: int) -> bool:
+        """Return whether nothing but a parcel number or words can say where a row is."""
+        roles = self._roles
+        if raw.shapes is not None and raw.shapes[row] is not None:
+            return False
+        columns = [*(roles.pair or ()), *(c for c in (roles["wkt"], roles["geometry"]) if c is not None)]
+        if any(not says_nothing(raw.columns[column][row]) for column in columns if column in raw.columns):
+            return False
+        site = roles["site"]
+        return site is None or says_nothing(raw.columns[site][row]) or self._is_words(cell_text(raw.columns[site][row]))
+
+    def _is_words(self, text: str) -> bool:
+        """Return whether a place as somebody types it is in none of the forms that are read without looking up."""
+        if len(text) > _LONGEST_TEXT or looks_like_pin(text):
+            return False
+        try:
+            locate(text, directory=self._directory, files=False)
+        except NoPlaceError:
+            return True
+        except SiteError:
+            # Of another form, and wrong: whoever reads the row says how.
+            return False
+        return False
+
+    def _text(self, raw: RawBlock, row: int, code: str) -> str:
+        """Return the address of a row on one line; empty where it says none."""
+        site = self._roles["site"]
+        if site is not None and not says_nothing(raw.columns[site][row]):
+            return cell_text(raw.columns[site][row]).strip()
+        street = self._cell(raw, row, "address")
+        if not street:
+            return ""
+        number = self._cell(raw, row, "house_number")
+        line = f"{number} {street}" if number and not street.startswith(number) else street
+        name, county = self._directory.names.get(code, ("", ""))
+        zip_code = self._cell(raw, row, "zip_code")
+        # A spreadsheet drops the zero before a ZIP code.
+        zip_code = zip_code.zfill(5) if zip_code.isdigit() else zip_code
+        city = self._cell(raw, row, "city")
+        parts = [line, city, *([name, f"{county} County"] if code else []), f"NJ {zip_code}" if zip_code else ""]
+        return ", ".join(part for part in parts if part)
+
+    def _cell(self, raw: RawBlock, row: int, role: str) -> str:
+        column = self._roles[role]
+        if column is None:
+            return ""
+        cell: Any = raw.columns[column][row]
+        return "" if says_nothing(cell) else cell_text(cell).strip()
+
+    # -- looking up -----------------------------------------------------------------------------------
+
+    def _look_up(self, texts: Sequence[str]) -> None:
+        """Look up the texts that were not looked up before, together."""
+        new = [text for text in texts if text not in self._known]
+        if len(self._known) + len(new) > _MOST_KNOWN:
+            # Those of the block at hand have to stay.
+            self._known = {text: self._known[text] for text in texts if text in self._known}
+        addresses: list[TypedAddress] = []
+        for text in new:
+            try:
+                lot = self._lot(text)
+                if lot is not None:
+                    self._known[text] = lot
+                    continue
+                addresses.append(self._finder.address(text))
+            except SiteError as error:
+                self._known[text] = LocatedRow(typed=text, problem=str(error).rstrip("."))
+                self._counts["not read"] += 1
+        for found in self._finder.find_many(addresses):
+            self._count(found)
+            self._known[found.text] = self._row(found)
+
+    def _lot(self, text: str) -> LocatedRow | None:
+        """Return what block and lot in words come to; None where the words are others."""
+        from grownj_geo.parcellot import parse_lot  # noqa: PLC0415 - only where there are words
+
+        read = parse_lot(text, self._directory)
+        if read is None:
+            return None
+        pin, notes = read
+        outline, more = self._finder.outline_of([str(pin)])
+        by = "block and lot, by the outline of the loaded parcels" if outline is not None else "block and lot"
+        return LocatedRow(
+            outline, code=pin.mun_code, basis="pin", pins=(str(pin),), typed=text, located_by=by, notes=(*notes, *more)
+        )
+
+    def _count(self, found: Found) -> None:
+        for one in found.asked:
+            self._sent[one.locator] += one.online
+        if found.match is not None:
+            self._counts[f"found by {found.match.locator}"] += 1
+        elif found.choices:
+            several = "several places fit" if found.site is not None else "no place fits surely"
+            self._counts[several] += 1
+        else:
+            failed = any(one.outcome in {"failed", "left_out"} for one in found.asked)
+            self._counts["not found, and not everybody answered" if failed else "not found"] += 1
+
+    def _row(self, found: Found) -> LocatedRow:
+        site = found.site
+        if site is None:
+            return LocatedRow(typed=found.text, problem=self._finder.words_of(found).rstrip("."))
+        return LocatedRow(
+            site.geometry,
+            site.uncertainty_ft,
+            site.mun_code or "",
+            site.mun_basis,
+            site.pins,
+            found.text,
+            site.located_by,
+            site.notes,
+        )

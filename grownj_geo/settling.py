@@ -1,0 +1,263 @@
+"""Which of a locator's matches is the place that was meant, and what site several make that fit equally well.
+
+A match is taken only where it fits in everything that was typed, is one place, and lies in the municipality that was
+typed. Otherwise it is a choice, with the reason. Nothing is asked here, and nothing is guessed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+import shapely
+
+from grownj_geo.found import choice_words, feet_words
+from grownj_geo.locator import apart_ft, leading
+from grownj_geo.site import Site
+from grownj_geo.units import FT_PER_FTUS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from grownj_geo.found import TypedAddress
+    from grownj_geo.locator import AddressQuery, Match
+
+__all__ = ["CLOSE_FT", "GOOD_SCORE", "Verdict", "doubts", "judge", "same_ground", "shared_site", "site_of_match"]
+
+GOOD_SCORE = 0.95
+"""From here on a match differs from what was asked in nothing that counts; the figure is ours."""
+
+CLOSE_FT = 2_640.0
+"""Places that fit equally well make one uncertain site where a circle of this radius, in feet, holds them all: a wider
+one would leave nearly everything open, and the places are better asked about one by one. The figure is ours."""
+
+_EXACT = frozenset({"rooftop", "parcel", "range"})
+_SAME_FT = 1.0
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the matches of one locator come to.
+
+    Attributes
+    ----------
+    word
+        ``"settled"``: one place; ``"several"``: places that fit equally well; ``"weak"``; ``"nothing"``.
+    matches
+        The place, or the choices, the best first.
+    why
+        Why the best of weak ones is not taken.
+    notes
+        What else is to be told.
+    """
+
+    word: Literal["settled", "several", "weak", "nothing"]
+    matches: tuple[Match, ...] = ()
+    why: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def judge(
+    typed: TypedAddress,
+    matches: Sequence[Match],
+    *,
+    codes_of: Callable[[Match], tuple[str, ...]],
+    names: Mapping[str, tuple[str, str]],
+) -> Verdict:
+    """Return what the matches of one locator come to.
+
+    Parameters
+    ----------
+    typed
+        What was asked.
+    matches
+        What came back.
+    codes_of
+        The municipalities in which a match may lie, the likeliest first.
+    names
+        Name and county by municipal code.
+    """
+    if not matches:
+        return Verdict("nothing")
+    best = leading(matches)
+    against = {match: doubts(typed, match, codes_of(match), names) for match in best}
+    good = [match for match in best if not against[match]]
+    if not good:
+        return Verdict("weak", tuple(dict.fromkeys((*best, *matches))), against[best[0]])
+    notes = [f"Not taken: {choice_words([match])}; {why[0]}." for match, why in against.items() if why]
+    if _one_place(good):
+        return Verdict("settled", (good[0],), notes=tuple(notes))
+    return Verdict("several", tuple(good), notes=tuple(notes))
+
+
+def doubts(
+    typed: TypedAddress, match: Match, codes: Sequence[str], names: Mapping[str, tuple[str, str]]
+) -> tuple[str, ...]:
+    """Return why a match cannot be taken for the place that was meant; nothing where it can.
+
+    Parameters
+    ----------
+    typed, match
+        What was asked and what came back.
+    codes
+        The municipalities in which the match may lie.
+    names
+        Name and county by municipal code.
+    """
+    query, found = typed.query, []
+    if match.score < GOOD_SCORE:
+        found.append(f"it differs from what was typed (score {match.score:.2f}, expected {GOOD_SCORE})")
+    if match.kind not in _EXACT and match.pin is None:
+        found.append(f"only the {match.kind} was found, not the house number")
+    same_zip = query.zip_code is not None and query.zip_code == match.zip_code
+    if query.mun_codes and codes and not set(query.mun_codes) & set(codes):
+        wanted = " or ".join(_name(code, names) for code in query.mun_codes[:3])
+        how = "was typed" if typed.place in {"named", "ambiguous"} else f"is what {query.city!r} can mean"
+        found.append(f"it lies in {_name(codes[0], names)}, and {wanted} {how}")
+    elif typed.place == "guessed":
+        found.append(f"no municipality is called {query.city!r}; only a name like it is known")
+    elif typed.place == "ambiguous" and not same_zip:
+        listed = "; ".join(_name(code, names) for code in query.mun_codes)
+        found.append(f"{len(query.mun_codes)} municipalities have the name {query.city!r} ({listed})")
+    elif not query.mun_codes and not same_zip and not _same_city(query, match):
+        if query.city:
+            found.append(f"no municipality is called {query.city!r}, so that it could not be compared")
+        elif query.zip_code:
+            found.append(f"it was not found under ZIP code {query.zip_code}")
+        else:
+            found.append("neither municipality nor ZIP code was typed")
+    return tuple(found)
+
+
+def _same_city(query: AddressQuery, match: Match) -> bool:
+    """Return whether a postal name that is no municipality's is the one under which a service has the address."""
+    return bool(query.city and match.city and query.city.casefold().strip() == match.city.casefold().strip())
+
+
+def _name(code: str, names: Mapping[str, tuple[str, str]]) -> str:
+    if code not in names:
+        return code
+    name, county = names[code]
+    return f"{name}, {county} County"
+
+
+def _one_place(matches: Sequence[Match]) -> bool:
+    first = matches[0]
+    if len(matches) == 1:
+        return True
+    if len({match.pin for match in matches}) > 1:
+        return False
+    return all(apart_ft(first, match) <= _SAME_FT for match in matches[1:])
+
+
+def same_ground(matches: Sequence[Match]) -> bool:
+    """Return whether all matches are parcels with one and the same outline: units of a condominium."""
+    first = matches[0].geometry
+    return first is not None and all(
+        match.geometry is not None and shapely.equals(match.geometry, first) for match in matches[1:]
+    )
+
+
+def site_of_match(
+    match: Match, *, typed: str, located_by: str, uncertainty_ft: float = 0.0, notes: Sequence[str] = ()
+) -> Site:
+    """Return the site that a match is.
+
+    The outline of a parcel is the site; else the point, known to the match's uncertainty or to what the user states if
+    that is more. A parcel without an outline settles the municipality, and the place is not known.
+
+    Parameters
+    ----------
+    match
+        The place.
+    typed, located_by, notes
+        For the record.
+    uncertainty_ft
+        What the user states.
+    """
+    placed = match.geometry is not None or match.kind != "municipality"
+    own = 0.0 if match.geometry is not None else match.uncertainty_ft
+    by_pin = match.pin is not None and match.mun_code is not None
+    return Site(
+        typed=typed,
+        located_by=located_by,
+        geometry=None
+        if not placed
+        else shapely.Point(match.x_ft, match.y_ft)
+        if match.geometry is None
+        else match.geometry,
+        uncertainty_ft=max(own, uncertainty_ft) if placed else uncertainty_ft,
+        mun_code=match.mun_code if by_pin else None,
+        mun_basis="pin" if by_pin else None,
+        pins=(match.pin,) if match.pin is not None else (),
+        notes=tuple(dict.fromkeys((*notes, *match.notes))),
+    )
+
+
+def shared_site(
+    matches: Sequence[Match], *, typed: str, uncertainty_ft: float = 0.0, notes: Sequence[str] = ()
+) -> Site | None:
+    """Return the one site that holds for every one of several places; None where there is none that says anything.
+
+    Of parcels with one outline it is that outline; of places that lie close together the circle around all of them; of
+    parcels of one municipality that municipality. Whatever is decided for it holds for each of the places.
+
+    Parameters
+    ----------
+    matches
+        Places that fit equally well.
+    typed, notes
+        For the record.
+    uncertainty_ft
+        What the user states.
+    """
+    codes = {match.mun_code if match.pin is not None else None for match in matches}
+    code = next(iter(codes)) if len(codes) == 1 else None
+    n = len(matches)
+    common = {
+        "typed": typed,
+        "mun_code": code,
+        "mun_basis": None if code is None else "pin",
+        "notes": tuple(dict.fromkeys(notes)),
+    }
+    if same_ground(matches):
+        return Site(
+            located_by=f"address: {n} parcels with one outline, as units of a condominium have",
+            geometry=matches[0].geometry,
+            uncertainty_ft=uncertainty_ft,
+            **common,  # type: ignore[arg-type]
+        )
+    around = None if any(_placeless(match) for match in matches) else _circle(matches)
+    if around is not None and around[1] <= CLOSE_FT:
+        centre, radius = around
+        return Site(
+            located_by=f"address: the circle of {feet_words(radius)} around {n} places that fit equally well",
+            geometry=centre,
+            uncertainty_ft=max(radius, uncertainty_ft),
+            **common,  # type: ignore[arg-type]
+        )
+    if code is not None:
+        return Site(
+            located_by=f"address: the municipality of {n} parcels that fit equally well",
+            uncertainty_ft=uncertainty_ft,
+            **common,  # type: ignore[arg-type]
+        )
+    return None
+
+
+def _placeless(match: Match) -> bool:
+    return match.geometry is None and match.kind == "municipality"
+
+
+def _circle(matches: Sequence[Match]) -> tuple[shapely.Point, float]:
+    """Return a point, and the feet within which every place lies whole, its own uncertainty included."""
+    shapes = [shapely.Point(m.x_ft, m.y_ft) if m.geometry is None else m.geometry for m in matches]
+    centre = shapely.centroid(shapely.minimum_bounding_circle(shapely.geometrycollections(shapes)))
+    radius = 0.0
+    for match, shape in zip(matches, shapes, strict=True):
+        xy = shapely.get_coordinates(shape)
+        # The farthest part of a polygon is a corner.
+        away = float(np.hypot(xy[:, 0] - centre.x, xy[:, 1] - centre.y).max()) * FT_PER_FTUS
+        radius = max(radius, away + (0.0 if match.geometry is not None else match.uncertainty_ft))
+    return centre, radius
