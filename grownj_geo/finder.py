@@ -20,7 +20,7 @@ from grownj_geo.pins import match_municipality, parse_pins
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from os import PathLike
 
     from grownj_geo.atlas import Atlas
@@ -94,6 +94,11 @@ class Finder:
     def looks_up(self) -> bool:
         """Whether addresses can be looked up at all."""
         return bool(self.sources.locators)
+
+    @property
+    def names(self) -> Mapping[str, tuple[str, str]]:
+        """Name and county by municipal code."""
+        return self._directory.names
 
     # -- one place ------------------------------------------------------------------------------------
 
