@@ -21,6 +21,7 @@ PARCEL, POINT = 0, 1
 _TABLES = (
     "DROP TABLE IF EXISTS address_houses",
     "DROP TABLE IF EXISTS address_streets",
+    "DROP TABLE IF EXISTS address_names",
     """CREATE TABLE address_streets (
         id INTEGER PRIMARY KEY,
         mun_code TEXT NOT NULL,   -- empty where a point's municipality is not known
@@ -45,6 +46,11 @@ _INDEXES = (
     "CREATE INDEX address_streets_by_municipality ON address_streets (mun_code)",
     "CREATE INDEX address_houses_by_street ON address_houses (street_id, low)",
     "CREATE INDEX address_ranges_by_street ON address_houses (street_id, low) WHERE high > low",
+)
+_NAMES = (
+    # Each name once, to be compared with what is typed when no municipality is.
+    "CREATE TABLE address_names (key TEXT PRIMARY KEY) WITHOUT ROWID",
+    "INSERT INTO address_names SELECT DISTINCT key FROM address_streets ORDER BY key",
 )
 _ROWS = (
     (PARCEL, "SELECT id, mun_code, address FROM parcels WHERE address IS NOT NULL ORDER BY id"),
@@ -95,7 +101,7 @@ def build_address_index(connection: sqlite3.Connection) -> BuiltIndex:
     left_out = [0]
     houses = connection.cursor().executemany(_PUT_HOUSE, _houses(connection, streets, left_out)).rowcount
     connection.executemany(_PUT_STREET, ((number, *street, compact(street[2])) for street, number in streets.items()))
-    for statement in _INDEXES:
+    for statement in (*_INDEXES, *_NAMES):
         connection.execute(statement)
     return BuiltIndex(len(streets), max(houses, 0), left_out[0])
 

@@ -7,7 +7,9 @@ everything else is a choice, with what differs.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from grownj_geo.addressline import StreetName, compact, split_line
@@ -81,11 +83,13 @@ class AddressHit:
         Rows of the tables ``parcels`` and ``address_points`` that have this address, all of them. For a range those of
         the two neighbours, for a street all on it.
     places
-        How many different lots (or, without parcels, points) that is.
+        How many different lots (or, without parcels, points) that is, of the best thirty places; else 1.
     ties
         How many places fit as well as this one, itself included; more than are returned where the limit cut them off.
     between
         The neighbours' numbers, for a range.
+    compatible
+        Nothing in number and street contradicts what was typed, though parts may be missing on one side.
     """
 
     label: str
@@ -163,8 +167,8 @@ class AddressIndex:
         hits = [self._with_zip(h, parsed.zip_code) for h in hits] if parsed.zip_code else hits
         if any(h.kind in {"rooftop", "parcel"} and h.score >= _NUMBERED_STREET for h in hits):
             hits = [h for h in hits if h.kind in {"rooftop", "parcel"} or not h.number]
-        best = self._ranked(_best_of_each(hits))
-        return tuple(self._judged(best, parsed)[:limit])
+        judged = self._judged(_ranked(_best_of_each(hits)), parsed)
+        return tuple(replace(h, label=self._label(h.number, h.street, h.unit, h.mun_code)) for h in judged[:limit])
 
     def suggest(self, text: str, *, limit: int = 8) -> tuple[str, ...]:
         """Return addresses that a beginning may become, to be offered while somebody types.
@@ -190,7 +194,7 @@ class AddressIndex:
         for typed in (*_writings(line.street), StreetName("", " ".join(w.strip(".") for w in words), "", "")):
             for street in self._tables.beginning(compact(typed.name), number, codes, limit * 8):
                 if street.name.pre.startswith(typed.pre) and street.name.suffix.startswith(typed.suffix):
-                    found[self._label(line.number, street, "")] = None
+                    found[self._label(line.number, _cased(str(street.name)), "", street.mun_code)] = None
         if not found and len(compact(line.street.name)) >= _SHORTEST_HELP:
             try:
                 hits = self.search(text, limit=limit)
@@ -304,11 +308,11 @@ class AddressIndex:
                 between = (beside[0][0].number, beside[1][0].number)
                 fit = Fit(_BETWEEN, ("house number",), False)
                 hit = self._hit(asked, candidate, fit, [*beside[0], *beside[1]], kind="range")
-                return [replace(hit, number=line.number, between=between, label=self._label(line.number, street, ""))]
+                return [replace(hit, number=line.number, unit="", between=between)]
         houses = self._tables.houses("on street", street.id)
         fit = Fit(_STREET_ONLY, ("house number",), False)
         hit = self._hit(asked, candidate, fit, houses, kind="street")
-        return [replace(hit, number="", unit="", label=self._label("", street, ""))]
+        return [replace(hit, number="", unit="")]
 
     def _hit(
         self, asked: _Asked, candidate: _Candidate, fit: Fit, houses: Sequence[House], kind: HitKind | None = None
@@ -318,7 +322,7 @@ class AddressIndex:
         units = {h.unit for h in houses}
         unit = units.pop() if len(units) == 1 else ""
         return AddressHit(
-            label=self._label(houses[0].number, street, unit),
+            label="",
             mun_code=street.mun_code,
             number=houses[0].number,
             street=_cased(str(street.name)),
@@ -334,17 +338,14 @@ class AddressIndex:
 
     # -- all of them -----------------------------------------------------------------------------------
 
-    def _ranked(self, hits: Iterable[AddressHit]) -> list[AddressHit]:
-        return sorted(hits, key=lambda h: (-h.score, h.mun_code, h.street, h.number, h.unit))
-
     def _judged(self, hits: list[AddressHit], parsed: ParsedAddress) -> list[AddressHit]:
         """Say how many places each hit is, how many fit as well, and whether the first one is certain."""
         if not hits:
             return hits
-        scores = [h.score for h in hits]
+        scores = Counter(h.score for h in hits)
         rivals = [h for h in hits[:_MOST_NAMES] if h.compatible]
         lots = {h: self._tables.lots(h.parcel_ids, h.point_ids) for h in {*rivals, *hits[:_MOST_NAMES]}}
-        judged = [replace(h, places=len(lots[h]) if h in lots else 1, ties=scores.count(h.score)) for h in hits]
+        judged = [replace(h, places=len(lots[h]) if h in lots else 1, ties=scores[h.score]) for h in hits]
         first = hits[0]
         named = any(r.place.how == "named" and r.place.mun_codes == (first.mun_code,) for r in parsed.readings)
         agrees = first.compatible and set(first.differs) <= {"unit"} and first.number and named
@@ -363,10 +364,14 @@ class AddressIndex:
             hit, score=round(max(0.0, hit.score - _OTHER_ZIP), 4), differs=(*hit.differs, "ZIP code"), compatible=False
         )
 
-    def _label(self, number: str, street: Street, unit: str) -> str:
-        parts = [number, _cased(str(street.name)), f"unit {unit}" if unit[:1].isdigit() else unit.title()]
+    def _label(self, number: str, street: str, unit: str, mun_code: str) -> str:
+        parts = [number, street, f"unit {unit}" if unit[:1].isdigit() else unit.title()]
         line = " ".join(part for part in parts if part)
-        return f"{line}, {self._book.label(street.mun_code)}" if street.mun_code in self._directory.names else line
+        return f"{line}, {self._book.label(mun_code)}" if mun_code in self._directory.names else line
+
+
+def _ranked(hits: Iterable[AddressHit]) -> list[AddressHit]:
+    return sorted(hits, key=lambda h: (-h.score, h.mun_code, h.street, h.number, h.unit))
 
 
 def _writings(typed: StreetName) -> tuple[StreetName, ...]:
@@ -376,6 +381,7 @@ def _writings(typed: StreetName) -> tuple[StreetName, ...]:
     return typed, StreetName(typed.pre, f"{typed.name} {typed.suffix}", "", typed.post)
 
 
+@lru_cache(maxsize=10_000)
 def _cased(text: str) -> str:
     """Return a name in small letters with capitals, ordinals kept: ``"East 3rd Street"``."""
     return " ".join(word.lower() if word[:1].isdigit() else word.title() for word in text.split())

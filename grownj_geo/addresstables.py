@@ -21,7 +21,7 @@ _AFTER_ALL = "\U0010ffff"
 _QUERIES = {
     "tables": "SELECT name FROM sqlite_master WHERE type = 'table'",
     "municipalities": "SELECT DISTINCT mun_code FROM address_streets WHERE mun_code <> ''",
-    "names": "SELECT DISTINCT key FROM address_streets",
+    "names": "SELECT key FROM address_names",
     "of municipality": "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets WHERE mun_code = ?",
     "with number": (
         "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets AS street WHERE key = ? "
@@ -87,7 +87,7 @@ class AddressTables:
         self._connection = connection
         self._cached: dict[str, dict[str, list[tuple[Street, bool]]]] = {}
         self._names: list[str] | None = None
-        if not {"address_streets", "address_houses"} <= {row[0] for row in self._rows("tables")}:
+        if not {"address_streets", "address_houses", "address_names"} <= {row[0] for row in self._rows("tables")}:
             raise LayerError(
                 "The parcels that are loaded have no index of addresses. Load them again with this version: "
                 "grownj layers import parcels FILE."

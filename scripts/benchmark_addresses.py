@@ -279,10 +279,9 @@ def _state(directory: MunicipalDirectory, rows: int) -> dict[str, object]:
             connection.commit()
             build_s = time.perf_counter() - start
         size_mb = (path.stat().st_size - before) / 1e6
-        names = connection.execute("SELECT count(DISTINCT key) FROM address_streets").fetchone()[0]
-        print(
-            f"{rows:,} addresses, {built.streets:,} streets, {names:,} names: index built in {build_s:.1f} s, {size_mb:,.0f} MB"
-        )
+        names = connection.execute("SELECT count(*) FROM address_names").fetchone()[0]
+        print(f"{rows:,} addresses on {built.streets:,} streets with {names:,} names")
+        print(f"index built in {build_s:.1f} s, {size_mb:,.0f} MB")
         start = time.perf_counter()
         index = AddressIndex(connection, directory)
         index.search("12 Qwertyuiop Street")
