@@ -248,7 +248,8 @@ def test_another_day_has_other_areas(day: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("day", ["2014-06-02", "2017-04-17", "2018-12-03"])
+# The day with every clause: what other days add or lack is drawn of a few municipalities above.
+@pytest.mark.parametrize("day", ["2018-12-03"])
 def test_the_whole_state_is_drawn_as_it_is_answered(day: str) -> None:
     engine = Engine(load_atlas(as_of=day), load_rulebook())
     wanted = ["qualified_incentive_area", "transit_oriented_development", "priority_area", "port_district"]
