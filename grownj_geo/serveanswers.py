@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from grownj_geo.servemodels import SiteAsk
     from grownj_geo.site import Site
 
-__all__ = ["Answer", "Answers", "Terms", "site_of", "terms_of"]
+__all__ = ["Answer", "Answers", "Terms", "site_of", "stated_site", "terms_of"]
 
 _MOST_ANSWERS = 64
 _LOOK_AGAIN_S = 2.0
@@ -90,18 +90,18 @@ def terms_of(as_of: date | None, rulebook: str, readings: Mapping[str, str], *, 
 
 
 def site_of(asked: SiteAsk, directory: Directory) -> Site:
-    """Return the site of a question: what was typed, or a geometry with what was typed before.
+    """Return the site of a question whose place is given: by coordinates, a geometry, a parcel number, a municipality.
 
     Files are never opened for a text.
 
     Raises
     ------
+    NoPlaceError
+        For words, which have to be looked up.
     SiteError, OutsideNewJerseyError, FactError
         As `locate` and `check_facts`.
     """
-    text = asked.site or ""
-    if asked.geometry is not None:
-        text = json.dumps(asked.geometry)
+    text = json.dumps(asked.geometry) if asked.geometry is not None else asked.site or ""
     found = locate(
         text,
         uncertainty_ft=asked.uncertainty_ft,
@@ -110,8 +110,20 @@ def site_of(asked: SiteAsk, directory: Directory) -> Site:
         directory=directory,
         files=False,
     )
-    if asked.geometry is not None and asked.typed is not None:
-        found = replace(found, typed=asked.typed, notes=(*found.notes, "The place was set by hand after it was typed."))
+    return stated_site(asked, found)
+
+
+def stated_site(asked: SiteAsk, found: Site) -> Site:
+    """Return a site with what was typed before, and with the facts that are stated of it.
+
+    Raises
+    ------
+    FactError
+        As `check_facts`.
+    """
+    if asked.typed is not None and asked.typed != found.typed:
+        how = "The outline was set by hand" if asked.geometry is not None else f"It was chosen as {found.typed[:80]}"
+        found = replace(found, typed=asked.typed, notes=(*found.notes, f"{how} for what was typed."))
     facts = check_facts({name: value for name, value in asked.facts.items() if value is not None})
     return replace(found, facts=facts)
 
@@ -201,13 +213,17 @@ class Answers:
             found = self._marks[terms] = hashlib.sha256(repr(parts).encode()).hexdigest()
         return found
 
-    def located(self, asked: SiteAsk, terms: Terms) -> tuple[Engine, Site]:
-        """Return engine and site of a question."""
-        engine = self.engine(terms)
-        return engine, site_of(asked, Directory(engine.atlas))
-
-    def answer(self, asked: SiteAsk, known_tag: str | None = None) -> Answer | str:
+    def answer(self, asked: SiteAsk, known_tag: str | None = None, site: Site | None = None) -> Answer | str:
         """Return the answer to a question, or only its tag where that is known already.
+
+        Parameters
+        ----------
+        asked
+            The question.
+        known_tag
+            What the caller has, as an ``If-None-Match`` header says it.
+        site
+            Its site, where that was looked up.
 
         Raises
         ------
@@ -215,7 +231,8 @@ class Answers:
             As `locate` and `Engine.determine`.
         """
         terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
-        engine, site = self.located(asked, terms)
+        engine = self.engine(terms)
+        site = site_of(asked, Directory(engine.atlas)) if site is None else site
         tag = self.tag(terms, site)
         if known_tag is not None and tag in known_tag:
             return tag

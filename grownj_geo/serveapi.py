@@ -10,23 +10,23 @@ from pydantic import FiniteFloat  # noqa: TC002 - the framework reads the annota
 from starlette.responses import Response
 
 from grownj_geo.answers import atlas_mark
+from grownj_geo.atlas import DEFAULT_AS_OF
 from grownj_geo.determination import Determination
-from grownj_geo.determine import Directory
 from grownj_geo.errors import FactError, RulebookError
 from grownj_geo.explain import Explanation, explain
 from grownj_geo.facts import parse_fact
-from grownj_geo.rulebook import load_rulebook
 from grownj_geo.serveanswers import Answer, Terms, terms_of
-from grownj_geo.servegeo import geojson_of, overlay_of
-from grownj_geo.servehelpers import answer_in_helper, better_in_helper, report_in_helper
+from grownj_geo.servefinding import places_words, search_words, suggested
+from grownj_geo.servegeo import overlay_of
+from grownj_geo.servehelpers import better_in_helper, credits_in_helper, report_in_helper
 from grownj_geo.servelists import about_words, book_rows, category_rows, definition, fact_rows, layer_rows, reading_rows
 from grownj_geo.servemodels import (
     About,
     AreaList,
     Better,
     Books,
-    Choice,
     Clause,
+    CreditAsk,
     ExplainAsk,
     FactList,
     FeatureCollection,
@@ -44,12 +44,9 @@ from grownj_geo.store import Store
 
 if TYPE_CHECKING:
     from grownj_geo.servestate import State
-    from grownj_geo.site import Site
 
 __all__ = ["REFUSALS", "router"]
 
-_LONG_OUTLINE = 2_000
-"""Vertices of an outline from which on it is answered in a process of its own."""
 _NO_BROWSER_STORE = "private, no-cache"
 _AREAS_KEPT = "private, max-age=60, must-revalidate"
 
@@ -89,43 +86,20 @@ async def search(
     q: Typed,
     limit: Annotated[int, Query(ge=1, le=50)] = 8,
     as_of: Day = None,
-) -> SearchAnswer:
+) -> Any:  # noqa: ANN401 - checked by the framework
     """Return the places that a text may mean."""
-    terms = terms_of(as_of, "grow-nj", {}, strict=False)
-    asked = SiteAsk(site=q)
-    engine, site = await serving.answers.run(lambda: serving.answers.located(asked, terms))
-    choice = _choice(site, Directory(engine.atlas))
-    return SearchAnswer(query=q, form=site.located_by, certain=True, choices=[choice][:limit], notes=list(site.notes))
-
-
-def _choice(site: Site, directory: Directory) -> Choice:
-    lonlat = site.lonlat
-    code = site.mun_code
-    return Choice(
-        label=site.typed,
-        site=site.typed,
-        kind="municipality" if site.geometry is None else "point" if site.is_point else "parcel",
-        locator="typed",
-        score=1.0,
-        lon=None if lonlat is None else round(lonlat[0], 7),
-        lat=None if lonlat is None else round(lonlat[1], 7),
-        uncertainty_ft=site.uncertainty_ft,
-        pin=site.pins[0] if site.pins else None,
-        mun_code=code,
-        municipality=None if code is None else directory.names.get(code, (code, ""))[0],
-        geometry=None if site.geometry is None else geojson_of(site.geometry),
-        notes=list(site.notes),
-    )
+    day = terms_of(as_of, "grow-nj", {}, strict=False).as_of
+    return await serving.finding.run(day, lambda finder: search_words(finder, q, limit))
 
 
 @router.get("/suggest", response_model=Suggestions, tags=["sites"])
 async def suggest(serving: Serving, q: Typed, limit: Annotated[int, Query(ge=1, le=20)] = 8) -> Suggestions:
-    """Return ways in which a text may go on: municipalities, until addresses are loaded."""
-    terms = Terms(terms_of(None, "grow-nj", {}, strict=False).as_of, "grow-nj")
-    engine = await serving.answers.run(lambda: serving.answers.engine(terms))
-    begun = q.strip().casefold()
-    names = sorted({name for name, _ in Directory(engine.atlas).names.values() if name.casefold().startswith(begun)})
-    return Suggestions(suggestions=names[:limit] if begun else [])
+    """Return ways in which a text may go on, by the parcels and addresses that are loaded, and by municipalities."""
+    terms = Terms(DEFAULT_AS_OF, "grow-nj")
+    towns = await serving.answers.run(lambda: serving.answers.engine(terms).atlas.municipal_names)
+    names = [name for name, _ in towns.values()]
+    found = await serving.finding.run(DEFAULT_AS_OF, lambda finder: suggested(finder, names, q, limit))
+    return Suggestions(suggestions=found)
 
 
 @router.get("/determine", response_model=Determination, tags=["sites"])
@@ -167,39 +141,18 @@ async def determine_by_body(serving: Serving, asked: SiteAsk, known: KnownTag = 
 
 
 async def _determined(serving: State, asked: SiteAsk, known: str | None) -> Response:
-    found = await _answer(serving, asked, known)
+    found = await serving.answer(asked, known)
     if isinstance(found, str):
         return Response(status_code=304, headers={"ETag": found, "Cache-Control": _NO_BROWSER_STORE})
     headers = {"ETag": found.tag, "Cache-Control": _NO_BROWSER_STORE}
     return Response(found.body, media_type="application/json", headers=headers)
 
 
-async def _answer(serving: State, asked: SiteAsk, known: str | None = None) -> Answer | str:
-    if asked.geometry is not None and _vertices(asked.geometry) > _LONG_OUTLINE:
-        found: Answer = await serving.helper.run(answer_in_helper, asked)
-        return found.tag if known is not None and found.tag in known else found
-    return await serving.answers.run(lambda: serving.answers.answer(asked, known))
-
-
 async def _whole_answer(serving: State, asked: SiteAsk) -> Answer:
-    found = await _answer(serving, SiteAsk.model_validate(asked.model_dump(include=set(SiteAsk.model_fields))))
+    found = await serving.answer(asked)
     if isinstance(found, str):
         raise TypeError("an answer was asked for without a tag, and only a tag came back")
     return found
-
-
-def _vertices(value: object) -> int:
-    """Return how many numbers a geometry's lists hold, halved; counting stops where it is long."""
-    count, rest = 0, [value]
-    while rest and count <= 2 * _LONG_OUTLINE:
-        each = rest.pop()
-        if isinstance(each, dict):
-            rest += each.values()
-        elif isinstance(each, list):
-            rest += each
-        else:
-            count += isinstance(each, int | float)
-    return count // 2
 
 
 def _facts(stated: list[str]) -> dict[str, Any]:
@@ -235,8 +188,10 @@ async def explain_category(serving: Serving, asked: ExplainAsk) -> Any:  # noqa:
     """Return the tree of clauses behind one finding of a site."""
     terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
 
+    site = await serving.site(asked, terms)
+
     def explained() -> dict[str, Any]:
-        engine, site = serving.answers.located(asked, terms)
+        engine = serving.answers.engine(terms)
         known = {category.id for category in engine.rulebook.categories}
         if asked.category not in known:
             detail = f"There is no category {asked.category!r} in {asked.rulebook}. See /api/v1/rules."
@@ -268,7 +223,8 @@ def _clause(tree: Explanation) -> dict[str, Any]:
 async def better(serving: Serving, asked: SiteAsk) -> Better:
     """Return how far a site is from the next better line of the base amount."""
     terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
-    return Better(words=await serving.helper.run(better_in_helper, asked, terms))
+    site = await serving.site(asked, terms)
+    return Better(words=await serving.helper.run(better_in_helper, site, terms))
 
 
 @router.post(
@@ -284,10 +240,18 @@ async def report(
 ) -> Response:
     """Return a report of one site to attach to a file, as `grownj report` makes it."""
     terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
-    content = await serving.helper.run(report_in_helper, asked, terms, format)
+    site = await serving.site(asked, terms)
+    content = await serving.helper.run(report_in_helper, asked, site, terms, format)
     media = "application/pdf" if format == "pdf" else "text/html; charset=utf-8"
     headers = {"Content-Disposition": f'attachment; filename="grownj-report.{format}"'}
     return Response(content, media_type=media, headers=headers)
+
+
+@router.post("/credits", tags=["credits"], responses={200: {"description": "The estimate, line by line."}})
+async def credit(serving: Serving, asked: CreditAsk) -> dict[str, Any]:
+    """Return what credit a project may have, as `grownj credits --json` prints it."""
+    content = await serving.helper.run(credits_in_helper, asked)
+    return Response(content, media_type="application/json")  # type: ignore[return-value]
 
 
 # -- areas ---------------------------------------------------------------------------------------------
@@ -352,17 +316,20 @@ async def about(serving: Serving) -> Any:  # noqa: ANN401 - checked by the frame
     terms = terms_of(None, "grow-nj", {}, strict=False)
     mark = await serving.answers.run(lambda: atlas_mark(serving.answers.engine(terms)))
     options = serving.guard
-    return about_words(mark) | {
-        "locators": [],
-        "parcels": None,
-        "limits": {
-            "upload_mb": options.upload_bytes // 1_000_000,
-            "body_mb": options.body_bytes / 1e6,
-            "job_hours": serving.job_hours,
-            "jobs_waiting": serving.jobs.most_waiting,
-        },
-        "token": options.token is not None,
-    }
+    places = await serving.finding.run(DEFAULT_AS_OF, places_words)
+    return (
+        about_words(mark)
+        | places
+        | {
+            "limits": {
+                "upload_mb": options.upload_bytes // 1_000_000,
+                "body_mb": options.body_bytes / 1e6,
+                "job_hours": serving.job_hours,
+                "jobs_waiting": serving.jobs.most_waiting,
+            },
+            "token": options.token is not None,
+        }
+    )
 
 
 @router.get("/layers", response_model=LayerList, tags=["lists"])
@@ -395,18 +362,13 @@ async def rule(
     deep: Annotated[bool, Query(description="Write out the categories that it names.")] = False,
 ) -> dict[str, Any]:
     """Return a definition without a site: its words, readings and clauses, and what it needs."""
-    terms = Terms(as_of or load_rulebook_day(), rulebook, tuple(sorted(_readings(reading).items())))
+    terms = Terms(as_of or DEFAULT_AS_OF, rulebook, tuple(sorted(_readings(reading).items())))
 
     def defined() -> dict[str, Any]:
         atlas = serving.answers.engine(Terms(terms.as_of, "grow-nj")).atlas
         return definition(terms, category, atlas, deep=deep)
 
     return await serving.answers.run(defined)
-
-
-def load_rulebook_day() -> date:
-    """Return the day that is asked about by default."""
-    return terms_of(None, load_rulebook().id, {}, strict=False).as_of
 
 
 @router.get("/facts", response_model=FactList, tags=["lists"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import OrderedDict
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
@@ -18,9 +19,18 @@ if TYPE_CHECKING:
 
     from grownj_geo.serveanswers import Answers, Terms
     from grownj_geo.servegeo import DrawnAreas
-    from grownj_geo.servemodels import ReportAsk, SiteAsk
+    from grownj_geo.servemodels import CreditAsk, ReportAsk, SiteAsk
+    from grownj_geo.site import Site
 
-__all__ = ["Helper", "answer_in_helper", "areas_in_helper", "better_in_helper", "outline_in_helper", "report_in_helper"]
+__all__ = [
+    "Helper",
+    "answer_in_helper",
+    "areas_in_helper",
+    "better_in_helper",
+    "credits_in_helper",
+    "outline_in_helper",
+    "report_in_helper",
+]
 
 _MOST_MAKERS = 4
 _MOST_PARTS = 100
@@ -117,17 +127,24 @@ def areas_in_helper(terms: Terms) -> DrawnAreas:
     return drawn_areas(_ANSWERS[0].engine(terms))
 
 
-def answer_in_helper(asked: SiteAsk) -> Any:  # noqa: ANN401 - an Answer
+def answer_in_helper(asked: SiteAsk, site: Site) -> Any:  # noqa: ANN401 - an Answer
     """Return the answer for an outline that takes long."""
-    return _ANSWERS[0].answer(asked)
+    return _ANSWERS[0].answer(asked, site=site)
 
 
-def better_in_helper(asked: SiteAsk, terms: Terms) -> str | None:
+def better_in_helper(site: Site, terms: Terms) -> str | None:
     """Return how far the next better line is; None for a rulebook without lines."""
     from grownj_geo.nextbetter import next_better  # noqa: PLC0415 - where the work is done
 
-    engine, site = _ANSWERS[0].located(asked, terms)
+    engine = _ANSWERS[0].engine(terms)
     return next_better(engine, site).words if engine.rulebook.tiers else None
+
+
+def credits_in_helper(asked: CreditAsk) -> str:
+    """Return what credit a project may have, as JSON."""
+    from grownj_geo.servecredits import credits_json  # noqa: PLC0415 - where the work is done
+
+    return credits_json(asked)
 
 
 def outline_in_helper(path: Path, crs: str | None) -> dict[str, Any]:
@@ -140,16 +157,20 @@ def outline_in_helper(path: Path, crs: str | None) -> dict[str, Any]:
     LayerFault
         As `open_table`.
     """
-    import shapely  # noqa: PLC0415 - where the work is done
-
-    from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - same
+    from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - where the work is done
     from grownj_geo.determine import Directory  # noqa: PLC0415 - same
     from grownj_geo.errors import SiteError  # noqa: PLC0415 - same
+    from grownj_geo.locate import locate_file  # noqa: PLC0415 - same
     from grownj_geo.serveanswers import Terms  # noqa: PLC0415 - same
-    from grownj_geo.servegeo import geojson_of  # noqa: PLC0415 - same
     from grownj_geo.siterows import TableOptions, open_table  # noqa: PLC0415 - same
 
     directory = Directory(_ANSWERS[0].engine(Terms(DEFAULT_AS_OF, "grow-nj")).atlas)
+    if path.suffix.lower() in {".geojson", ".json"}:
+        try:
+            return _outline([locate_file(path, crs=crs, directory=directory)], path.name, [])
+        except SiteError as error:
+            # Where it is kept is nobody's business.
+            raise type(error)(str(error).replace(f"{path.parent}{os.sep}", "")) from error
     reader = open_table(path, TableOptions(crs=crs), directory=directory)
     if reader.rows is not None and reader.rows > _MOST_PARTS:
         raise SiteError(f"{path.name} has {reader.rows:,} features; expected one parcel. Send a table as a table.")
@@ -162,10 +183,21 @@ def outline_in_helper(path: Path, crs: str | None) -> dict[str, Any]:
             sites.append(site)
         if len(sites) > _MOST_PARTS:
             raise SiteError(f"{path.name} has more than {_MOST_PARTS} features; expected one parcel.")
+    return _outline(sites, path.name, [change.words for change in reader.changes])
+
+
+def _outline(sites: list[Site], name: str, notes: list[str]) -> dict[str, Any]:
+    import shapely  # noqa: PLC0415 - where the work is done
+
+    from grownj_geo.errors import SiteError  # noqa: PLC0415 - same
+    from grownj_geo.servegeo import geojson_of  # noqa: PLC0415 - same
+
     shapes = [site.geometry for site in sites if site.geometry is not None]
+    if not shapes:
+        raise SiteError(f"{name} has no outline; expected one parcel. Draw it, and export it again.")
     if len(shapes) > 1 and any(shape.geom_type == "Point" for shape in shapes):
-        raise SiteError(f"{path.name} has {len(shapes)} features, points among them; expected one parcel or one point.")
-    notes = [change.words for change in reader.changes] + [note for site in sites for note in site.notes]
+        raise SiteError(f"{name} has {len(shapes)} features, points among them; expected one parcel or one point.")
+    notes = [*notes, *(note for site in sites for note in site.notes)]
     if len(shapes) > 1:
         notes.append(f"{len(shapes)} outlines were taken as one site.")
     pins = dict.fromkeys(pin for site in sites for pin in site.pins)
@@ -176,7 +208,7 @@ def outline_in_helper(path: Path, crs: str | None) -> dict[str, Any]:
     }
 
 
-def report_in_helper(asked: ReportAsk, terms: Terms, form: str) -> bytes:
+def report_in_helper(asked: ReportAsk, site: Site, terms: Terms, form: str) -> bytes:
     """Return a report: ``"pdf"``, by Chromium where there is one, or ``"html"``."""
     from grownj_geo.candidates import Candidate  # noqa: PLC0415 - where the work is done
     from grownj_geo.reportchromium import find_chromium, print_page  # noqa: PLC0415 - same
@@ -186,7 +218,7 @@ def report_in_helper(asked: ReportAsk, terms: Terms, form: str) -> bytes:
     browser = find_chromium() if form == "pdf" else None
     untagged = form == "pdf" and browser is None
     check_report_packages(fpdf2=untagged)
-    engine, site = _ANSWERS[0].located(asked, terms)
+    engine = _ANSWERS[0].engine(terms)
     maker = _maker(engine, maps=("png" if untagged else "svg") if asked.map else None)
     reported = maker.report(Candidate(asked.name or site.typed, "", site))
     made = report_one(reported, Form(asked.preparer, asked.date, asked.contact))

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 __all__ = ["router"]
 
-_OUTLINES = TABLES - {".xlsx", ".xlsm", ".txt"}
+_OUTLINES = (TABLES - {".xlsx", ".xlsm", ".txt"}) | {".json"}
 _NAMED = frozenset(each.name for each in fields(TableOptions)) - {"crs", "uncertainty_ft", "ignored", "addresses"}
 _CHUNK = 1 << 20
 

@@ -55,7 +55,7 @@ class SiteAsk(_Asked):
     geometry
         One GeoJSON point, polygon or multipolygon, or a Feature of one; longitude and latitude in degrees.
     typed
-        What was typed before the point was moved or the outline drawn: it is kept beside.
+        What was typed before the point was moved, the outline drawn or one of several places chosen: it is kept beside.
     pin, mun_code
         Parcel numbers of the site; the municipality by code or name.
     as_of
@@ -176,6 +176,7 @@ class ParcelsLoaded(BaseModel):
 
     loaded: bool
     count: int
+    address_points: int
     edition: str | None = None
 
 
@@ -198,6 +199,7 @@ class About(BaseModel):
     rulebooks: list[Book]
     atlas: str
     locators: list[LocatorWords]
+    locators_left_out: list[dict[str, str]]
     parcels: ParcelsLoaded | None
     limits: Limits
     token: bool
@@ -208,14 +210,20 @@ class Choice(BaseModel):
 
     Attributes
     ----------
+    words
+        How it was found, and how well it is known.
     site
-        Text that means just this place, for `determine`.
+        Text that means this place.
+    ask
+        What to send to `determine` for just this place, with what was typed and how well it is known.
     geometry
         GeoJSON in degrees; null where only the municipality is known.
     """
 
     label: str
+    words: str
     site: str
+    ask: dict[str, Any]
     kind: str
     locator: str
     score: float

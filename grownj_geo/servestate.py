@@ -9,21 +9,32 @@ from typing import TYPE_CHECKING, Annotated
 
 from fastapi import Depends, Request
 
-from grownj_geo.serveanswers import Answers, Terms
-from grownj_geo.servehelpers import Helper, areas_in_helper
+from grownj_geo.atlas import DEFAULT_AS_OF
+from grownj_geo.determine import Directory
+from grownj_geo.errors import NoPlaceError
+from grownj_geo.pins import looks_like_pin
+from grownj_geo.serveanswers import Answers, Terms, site_of, stated_site, terms_of
+from grownj_geo.servefinding import Finding, Placed
+from grownj_geo.servehelpers import Helper, answer_in_helper, areas_in_helper
 from grownj_geo.servejobs import Jobs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from grownj_geo.serveanswers import Answer
     from grownj_geo.servegeo import DrawnAreas
     from grownj_geo.serveguard import GuardOptions
     from grownj_geo.servelog import RequestLog
+    from grownj_geo.servemodels import SiteAsk
+    from grownj_geo.site import Site
 
 __all__ = ["Serving", "State", "state_of"]
 
 _MOST_AREAS = 4
 _TEND_S = 1.0
+_LONGEST_PIN = 1_000
+_LONG_OUTLINE = 2_000
+"""Vertices of an outline from which on it is answered in a process of its own."""
 
 
 @dataclass
@@ -49,12 +60,14 @@ class State:
     answers: Answers = field(init=False)
     jobs: Jobs = field(init=False)
     helper: Helper = field(init=False)
+    finding: Finding = field(init=False)
     _areas: OrderedDict[str, asyncio.Task[DrawnAreas]] = field(default_factory=OrderedDict, init=False)
 
     def __post_init__(self) -> None:
         """Begin with nothing loaded."""
         self.answers = Answers(self.home)
         self.helper = Helper(self.home)
+        self.finding = Finding(self.home)
         self.jobs = Jobs(self.home, self.job_hours)
         self.log.gauge("grownj_questions_waiting", "Questions that wait or are answered.", lambda: self.answers.waiting)
         self.log.gauge(
@@ -72,6 +85,57 @@ class State:
         # One who goes away does not take it from the others.
         return mark, await asyncio.shield(task)
 
+    async def answer(self, asked: SiteAsk, known: str | None = None) -> Answer | str:
+        """Return the answer to a question, or only its tag where that is known already.
+
+        Parameters
+        ----------
+        asked
+            The question.
+        known
+            What the caller has, as an ``If-None-Match`` header says it.
+
+        Raises
+        ------
+        ProblemError, SiteError, FactError, RulebookError
+            As `Answers.answer` and `Finding.site`.
+        """
+        if _is_long(asked.geometry):
+            terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
+            site = await self.site(asked, terms)
+            found: Answer = await self.helper.run(answer_in_helper, asked, site)
+            return found.tag if known is not None and found.tag in known else found
+        if not _is_looked_up(asked):
+            try:
+                return await self.answers.run(lambda: self.answers.answer(asked, known))
+            except NoPlaceError:
+                pass
+        site = await self._found(asked)
+        return await self.answers.run(lambda: self.answers.answer(asked, known, site))
+
+    async def site(self, asked: SiteAsk, terms: Terms) -> Site:
+        """Return the site of a question.
+
+        Raises
+        ------
+        ProblemError, SiteError, FactError, RulebookError
+            As `answer`.
+        """
+        if not _is_looked_up(asked):
+            try:
+                return await self.answers.run(lambda: site_of(asked, Directory(self.answers.engine(terms).atlas)))
+            except NoPlaceError:
+                pass
+        return await self._found(asked)
+
+    async def _found(self, asked: SiteAsk) -> Site:
+        """Return a site that has to be looked up."""
+        day = asked.as_of or DEFAULT_AS_OF
+        place = Placed(asked.uncertainty_ft, asked.pin, asked.mun_code, _moved_to(asked))
+        text = asked.typed if place.at is not None and asked.typed is not None else asked.site or ""
+        site = await self.finding.site(text, day, place)
+        return stated_site(asked, site)
+
     async def tend_jobs(self) -> None:
         """Look after the jobs for as long as the server runs."""
         while True:
@@ -86,7 +150,44 @@ class State:
         """End what runs."""
         self.jobs.close()
         self.helper.end()
+        self.finding.close()
         self.answers.close()
+
+
+def _is_looked_up(asked: SiteAsk) -> bool:
+    """Return whether a place has to be looked up: parcels have outlines, and what was moved has been somewhere."""
+    if asked.geometry is not None:
+        return _moved_to(asked) is not None
+    text = (asked.site or "").strip()
+    return looks_like_pin(text[:_LONGEST_PIN]) if text else asked.pin is not None
+
+
+def _moved_to(asked: SiteAsk) -> str | None:
+    """Return where the user has moved what was typed to, as coordinates; None where it was not."""
+    shape = asked.geometry
+    if shape is None or not (asked.typed or "").strip():
+        return None
+    inner = shape.get("geometry") if shape.get("type") == "Feature" else shape
+    if not isinstance(inner, dict) or inner.get("type") != "Point":
+        return None
+    match inner.get("coordinates"):
+        case [int() | float() as lon, int() | float() as lat, *_]:
+            return f"{lat!r},{lon!r}"
+    return None
+
+
+def _is_long(geometry: object) -> bool:
+    """Return whether a geometry has so many vertices that answering takes long; counting stops there."""
+    count, rest = 0, [geometry]
+    while rest and count <= 2 * _LONG_OUTLINE:
+        each = rest.pop()
+        if isinstance(each, dict):
+            rest += each.values()
+        elif isinstance(each, list):
+            rest += each
+        else:
+            count += isinstance(each, int | float)
+    return count > 2 * _LONG_OUTLINE
 
 
 def state_of(request: Request) -> State:

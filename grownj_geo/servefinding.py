@@ -1,0 +1,270 @@
+"""Places for the HTTP API: texts looked up in a few threads of their own, so that a slow locator keeps nobody waiting.
+
+Each thread has layers, parcels and locators of its own, and begins anew when parcels or settings are others than they
+were.
+Files of this machine are never opened for a text.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from grownj_geo.atlas import load_atlas
+from grownj_geo.finder import Finder
+from grownj_geo.found import UnsettledSiteError, feet_words
+from grownj_geo.locatorlocal import LocalLocator
+from grownj_geo.parceltables import parcel_editions
+from grownj_geo.servegeo import geojson_of
+from grownj_geo.serveproblems import ProblemError
+from grownj_geo.settings import settings_path
+from grownj_geo.units import to_lonlat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import date
+    from pathlib import Path
+
+    from grownj_geo.found import Found
+    from grownj_geo.locator import Match
+    from grownj_geo.site import Site
+
+__all__ = ["Finding", "Placed", "places_words", "search_words", "suggested"]
+
+_THREADS = 3
+_MOST_FINDERS = 2
+_LOOK_AGAIN_S = 2.0
+_MOST_CHOICES = 20
+_ResultT = TypeVar("_ResultT")
+
+
+class Placed(NamedTuple):
+    """What says where a site is, beside its text."""
+
+    uncertainty_ft: float = 0.0
+    pin: str | None = None
+    municipality: str | None = None
+    at: str | None = None
+
+    def said(self) -> dict[str, Any]:
+        """Return it as `Finder.find` takes it."""
+        return {**self._asdict(), "files": False}
+
+
+@dataclass
+class Finding:
+    """Looks texts up.
+
+    Parameters
+    ----------
+    home
+        Folder of the user's own data; the usual one by default.
+    most_waiting
+        Texts in line; whoever comes later is told to come again.
+    """
+
+    home: Path | None = None
+    most_waiting: int = 50
+    waiting: int = field(default=0, init=False)
+    _threads: ThreadPoolExecutor = field(init=False)
+    _own: threading.local = field(default_factory=threading.local, init=False)
+    _stamp: tuple[object, ...] = field(default=(), init=False)
+    _looked: float = field(default=0.0, init=False)
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+
+    def __post_init__(self) -> None:
+        """Begin with nothing opened."""
+        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="find")
+
+    def close(self) -> None:
+        """End the threads when they are done with what they are at."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def site(self, text: str, day: date, placed: Placed) -> Site:
+        """Return the site that a text names.
+
+        Raises
+        ------
+        ProblemError
+            422 with the choices where it may be several places, or nobody knows it; 503 where too many wait.
+        SiteError
+            As `Finder.find`.
+        """
+        return await self.run(day, lambda finder: _settled(finder, text, placed))
+
+    async def run(self, day: date, work: Callable[[Finder], _ResultT]) -> _ResultT:
+        """Do some work with a finder, in a thread of its own.
+
+        Raises
+        ------
+        ProblemError
+            503 where too many wait already.
+        """
+        if self.waiting >= self.most_waiting:
+            detail = f"{self.waiting} places are looked up already. Ask again in a few seconds."
+            raise ProblemError(503, detail, headers={"Retry-After": "5"})
+        self.waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(self._finder(day)))
+        finally:
+            self.waiting -= 1
+
+    def _finder(self, day: date) -> Finder:
+        """Return this thread's finder for a day."""
+        stamp = self._looked_at()
+        if getattr(self._own, "stamp", None) != stamp:
+            self._own.stamp, self._own.finders = stamp, {}
+        finders: dict[date, Finder] = self._own.finders
+        found = finders.get(day)
+        if found is None:
+            while len(finders) >= _MOST_FINDERS:
+                del finders[next(iter(finders))]
+            found = finders[day] = Finder.at_home(load_atlas(as_of=day, store=self.home), home=self.home)
+        return found
+
+    def _looked_at(self) -> tuple[object, ...]:
+        """Return what tells parcels and settings that have changed."""
+        with self._lock:
+            if not self._stamp or time.monotonic() - self._looked >= _LOOK_AGAIN_S:
+                self._looked = time.monotonic()
+                path = settings_path(self.home)
+                changed = path.stat().st_mtime_ns if path.is_file() else 0
+                self._stamp = (changed, *(held.folder.name for held in parcel_editions(self.home)))
+            return self._stamp
+
+
+def _settled(finder: Finder, text: str, placed: Placed) -> Site:
+    try:
+        return finder.site(text, **placed.said())
+    except UnsettledSiteError as error:
+        choices = [_choice(finder, match, text) for match in error.found.choices[:_MOST_CHOICES]]
+        code = "several_places" if choices else "place_not_found"
+        asked = [vars(each) for each in error.found.asked]
+        raise ProblemError(422, str(error), code=code, more={"choices": choices, "asked": asked}) from error
+
+
+# -- what is shown of places ---------------------------------------------------------------------------
+
+
+def search_words(finder: Finder, text: str, limit: int) -> dict[str, Any]:
+    """Return the places that a text may mean, as the API shows them.
+
+    Parameters
+    ----------
+    finder
+        Looks it up.
+    text
+        As typed.
+    limit
+        At most how many places.
+    """
+    found = finder.find(text, files=False)
+    matches = found.choices or (() if found.match is None else (found.match,))
+    choices = [_choice(finder, match, text) for match in matches[:limit]]
+    if not matches and found.site is not None:
+        choices = [_site_choice(finder, found.site, found)]
+    notes = list(found.notes)
+    if found.site is None:
+        notes.insert(0, finder.words_of(found))
+    return {
+        "query": text,
+        "form": found.form,
+        "certain": found.settled,
+        "choices": choices,
+        "notes": notes,
+        "asked": [vars(each) for each in found.asked],
+    }
+
+
+def _choice(finder: Finder, match: Match, text: str) -> dict[str, Any]:
+    lon, lat = (round(float(v), 7) for v in to_lonlat(match.x_ft, match.y_ft))
+    where = finder.asker.municipality_words(match)
+    codes = finder.asker.codes_of(match)
+    shape = {"type": "Point", "coordinates": [lon, lat]} if match.geometry is None else geojson_of(match.geometry)
+    ask: dict[str, Any] = {"typed": text}
+    if match.pin is not None:
+        ask["site"] = match.pin
+    else:
+        ask |= {"geometry": {"type": "Point", "coordinates": [lon, lat]}, "uncertainty_ft": match.uncertainty_ft}
+    known = f", known to {feet_words(match.uncertainty_ft)}" if match.uncertainty_ft else ""
+    return {
+        "label": f"{match.matched}, {where}",
+        "words": f"{match.locator}: {match.kind}{known}",
+        "site": match.pin or f"{lat},{lon}",
+        "ask": ask,
+        "kind": match.kind,
+        "locator": match.locator,
+        "score": match.score,
+        "lat": lat,
+        "lon": lon,
+        "uncertainty_ft": match.uncertainty_ft,
+        "pin": match.pin,
+        "mun_code": match.mun_code or (codes[0] if len(codes) == 1 else None),
+        "municipality": where,
+        "geometry": shape,
+        "notes": list(match.notes),
+    }
+
+
+def _site_choice(finder: Finder, site: Site, found: Found) -> dict[str, Any]:
+    lonlat = site.lonlat
+    code = site.mun_code
+    kind = "municipality" if site.geometry is None else "point" if site.is_point else "parcel"
+    return {
+        "label": found.text if code is None else f"{found.text.strip()}, {finder.asker.name(code)}",
+        "words": site.located_by,
+        "site": found.text,
+        "ask": {"site": found.text},
+        "kind": kind,
+        "locator": "typed",
+        "score": 1.0,
+        "lat": None if lonlat is None else round(lonlat[1], 7),
+        "lon": None if lonlat is None else round(lonlat[0], 7),
+        "uncertainty_ft": site.uncertainty_ft,
+        "pin": site.pins[0] if site.pins else None,
+        "mun_code": code,
+        "municipality": None if code is None else finder.asker.name(code),
+        "geometry": None if site.geometry is None else geojson_of(site.geometry),
+        "notes": list(site.notes),
+    }
+
+
+def suggested(finder: Finder, names: Iterable[str], text: str, limit: int) -> list[str]:
+    """Return ways in which a text may go on: addresses that are loaded, then municipalities.
+
+    Parameters
+    ----------
+    finder
+        Knows the addresses.
+    names
+        Of municipalities.
+    text
+        What has been typed so far.
+    limit
+        At most how many.
+    """
+    begun = text.strip()
+    if not begun:
+        return []
+    found: dict[str, None] = {}
+    for locator in finder.sources.locators:
+        if isinstance(locator, LocalLocator):
+            found |= dict.fromkeys(locator.index.suggest(begun, limit=limit))
+    wanted = begun.casefold()
+    return [*found, *sorted({name for name in names if name.casefold().startswith(wanted)})][:limit]
+
+
+def places_words(finder: Finder) -> dict[str, Any]:
+    """Return who is asked for addresses and what it sends to whom, and what parcels are loaded."""
+    sources = finder.sources
+    edition = None if sources.store is None else sources.store.edition
+    parcels = None if edition is None else {
+        "loaded": True, "count": edition.parcels, "address_points": edition.address_points, "edition": edition.id
+    }  # fmt: skip
+    asked = [{"name": each.name, "online": each.online, "sends": each.sends} for each in sources.locators]
+    left_out = [{"name": each.locator, "words": each.words} for each in sources.left_out]
+    return {"locators": asked, "locators_left_out": left_out, "parcels": parcels}
