@@ -304,7 +304,7 @@ def _unavailable_words(leaves: Leaves, layer_id: str, outcome: Outcome, found: F
         return f"{state.manifest.title} left out: its edition is not known to hold on the day (A43=strict)"
     if outcome is Outcome.NO:
         extent = state.manifest.extent
-        by_county = extent.counties is not None and bool(leaves.outside_counties(extent.counties)[0])
+        by_county = extent.counties is not None and bool(leaves.membership.outside_counties(extent.counties)[0])
         found["status"] = extent.status if by_county else extent.designation_status or extent.status
         codes = leaves.placement.codes_of(0)
         county = leaves.membership.county(codes[0]) if codes else ""

@@ -42,14 +42,13 @@ from grownj_geo.units import miles_to_ft
 from grownj_geo.values import ANSWER, Values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from grownj_geo.atlas import Atlas
     from grownj_geo.binding import BoundRulebook, Clause
     from grownj_geo.layer import Layer
-    from grownj_geo.manifest import Manifest
     from grownj_geo.site import FactValue
 
     Elsewhere = Callable[[Layer, NDArray[np.int64], str], Values]
@@ -229,35 +228,11 @@ class Leaves:
             state = self.atlas.state(layer_id)
             unusable = state.status == "unusable"
             cause = Cause.LAYER_UNUSABLE if unusable else Cause.LAYER_MISSING
-            outside = np.zeros(self.n, dtype=bool) if unusable else self._outside_extent(state.manifest)
+            outside = np.zeros(self.n, dtype=bool) if unusable else self.membership.outside_extent(state.manifest)
             answer = np.where(outside, -1, 0).astype(np.int8)
             causes = np.where(outside, 0, int(cause)).astype(np.int32)
             found = self._absent[layer_id] = Values(np.stack([answer, answer, answer]), None, causes)
         return found
-
-    def _outside_extent(self, manifest: Manifest) -> NDArray[np.bool_]:
-        """Return which sites are surely where the layer cannot lie."""
-        extent = manifest.extent
-        if extent.within is not None:
-            return self._outside_extent(self.atlas.manifests[extent.within])
-        outside = np.zeros(self.n, dtype=bool)
-        if extent.counties is not None:
-            outside |= self.outside_counties(extent.counties)
-        places: Container[str] | None = extent.municipalities
-        if extent.designation is not None:
-            places = self.membership.listings(extent.designation)
-        if places is not None:
-            outside |= self.membership.surely_none(lambda code: code in places)
-        return outside
-
-    def outside_counties(self, counties: Container[str]) -> NDArray[np.bool_]:
-        """Return which sites are surely in none of the counties."""
-
-        def test(code: str) -> bool | None:
-            name = self.membership.county(code)
-            return name in counties if name else None
-
-        return self.membership.surely_none(test)
 
     @property
     def _partial(self) -> str:
@@ -398,13 +373,7 @@ class Leaves:
         return self._municipal_values(lambda code: code in node.municipality_in)
 
     def _county_in(self, node: CountyInNode) -> Values:
-        counties = self.bound.lists[node.county_in]
-
-        def test(code: str) -> bool | None:
-            name = self.membership.county(code)
-            return name in counties if name else None
-
-        return self._municipal_values(test)
+        return self._municipal_values(self.membership.county_test(self.bound.lists[node.county_in]))
 
     def _in_new_jersey(self, _node: InNewJerseyNode) -> Values:
         return self._municipal_values(lambda _code: True)

@@ -1,4 +1,4 @@
-"""Tests of the municipality a site is in: lists and counties, where it is certain, cut, uncertain or unknown."""
+"""Tests of the municipality a site is in: lists, counties, extents; where it is certain, cut, uncertain or unknown."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from grownj_geo.logic import Cause
 from grownj_geo.place import UNKNOWN, Placement, PlacementKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
     from numpy.typing import NDArray
 
     from grownj_geo.atlas import Atlas
+    from grownj_geo.manifest import Manifest
 
 __all__ = ["SIGN", "Membership"]
 
@@ -136,6 +137,34 @@ class Membership:
         passes = np.array([test(code) is not False for code in codes], dtype=bool)
         none[sites[passes[position]]] = False
         return none
+
+    def county_test(self, counties: Container[str]) -> Callable[[str], bool | None]:
+        """Return the test whether a municipality is in one of some counties; None where its county is not known."""
+
+        def test(code: str) -> bool | None:
+            name = self.county(code)
+            return name in counties if name else None
+
+        return test
+
+    def outside_counties(self, counties: Container[str]) -> NDArray[np.bool_]:
+        """Return which sites are surely in none of the counties."""
+        return self.surely_none(self.county_test(counties))
+
+    def outside_extent(self, manifest: Manifest) -> NDArray[np.bool_]:
+        """Return which sites are surely where a layer cannot lie."""
+        extent = manifest.extent
+        if extent.within is not None:
+            return self.outside_extent(self.atlas.manifests[extent.within])
+        outside = np.zeros(len(self.placement.kinds), dtype=bool)
+        if extent.counties is not None:
+            outside |= self.outside_counties(extent.counties)
+        places: Container[str] | None = extent.municipalities
+        if extent.designation is not None:
+            places = self.listings(extent.designation)
+        if places is not None:
+            outside |= self.surely_none(lambda code: code in places)
+        return outside
 
     def _of_parts(self, values: NDArray[np.int8], least: NDArray[np.int8], most: NDArray[np.int8]) -> NDArray[np.int8]:
         """Return the answer of sites that lie in several municipalities, as reading A3 says."""
