@@ -34,6 +34,7 @@ OTHERWISE = (
 )
 """What else a site can be given as."""
 
+_MOST_KNOWN = 50_000
 _TO_LOAD = "load parcels or address points (grownj layers import parcels FILE)"
 _TO_SWITCH = "switch an online locator on, which then gets the address (grownj settings set locators census)"
 
@@ -101,6 +102,7 @@ class Asker:
         self._sources = sources
         self._every = every_locator
         self._silent: dict[str, str] = {}
+        self._codes: dict[tuple[float, float, float], tuple[str, ...]] = {}
 
     def address(self, text: str) -> TypedAddress:
         """Return an address as locators are asked for it.
@@ -168,11 +170,13 @@ class Asker:
             return
         verdict = judge(run.typed, answer, codes_of=self.codes_of, names=self._directory.names)
         run.verdicts.append(verdict)
-        run.asked.append(Asked(locator.name, verdict.word, self._verdict_words(verdict), locator.online))
+        words = self._verdict_words(verdict) or _nothing_words(locator, run.typed)
+        run.asked.append(Asked(locator.name, verdict.word, words, locator.online))
 
     def _verdict_words(self, verdict: Verdict) -> str:
+        """Return what a locator had, in words; empty where it had nothing."""
         if verdict.word == "nothing":
-            return "knows no such address"
+            return ""
         best = verdict.matches[0]
         shown = f"{best.matched} in {self.municipality_words(best)} ({match_words(best)})"
         if verdict.word == "settled":
@@ -250,10 +254,13 @@ class Asker:
         """Return the municipalities in which a match may lie, the likeliest first: as its parcel says, or by lines."""
         if match.mun_code is not None and (match.pin is not None or match.kind == "municipality"):
             return (match.mun_code,)
-        point = Site(
-            typed="", located_by="", geometry=shapely.Point(match.x_ft, match.y_ft), uncertainty_ft=match.uncertainty_ft
-        )
-        return tuple(place_sites(self._atlas, SiteTable.of([point])).codes_of(0))
+        place = (match.x_ft, match.y_ft, match.uncertainty_ft)
+        if place not in self._codes:
+            if len(self._codes) >= _MOST_KNOWN:
+                self._codes.clear()
+            point = Site(typed="", located_by="", geometry=shapely.Point(place[:2]), uncertainty_ft=place[2])
+            self._codes[place] = tuple(place_sites(self._atlas, SiteTable.of([point])).codes_of(0))
+        return self._codes[place]
 
     def municipality_words(self, match: Match) -> str:
         """Return where a match lies, in words: its municipality, or those that are possible."""
@@ -282,13 +289,22 @@ class Asker:
                 "typed: type it as it stands there, give its parcel number, or say where it is with --at LAT,LON."
             )
         if not self._sources.locators:
-            lacking = f" ({asked})" if asked else ""
+            lacking = asked or "no parcels or address points are loaded, and no online locator is switched on"
             return (
-                f"The site was read as the address {shown!r}. An address cannot be looked up here{lacking}: no parcels "
-                f"or address points are loaded, and no online locator is switched on. Expected either: {_TO_LOAD}, or "
-                f"{_TO_SWITCH}. {OTHERWISE}."
+                f"The site was read as the address {shown!r}. An address cannot be looked up here: {lacking}. Expected "
+                f"either: {_TO_LOAD}, or {_TO_SWITCH}. {OTHERWISE}."
             )
         return f"The address {shown!r} was not found. Asked: {asked}. Check its spelling. {OTHERWISE}."
+
+
+def _nothing_words(locator: Locator, typed: TypedAddress) -> str:
+    """Return what it means that a locator had nothing."""
+    if not locator.online:
+        from grownj_geo.locatorlocal import LocalLocator  # noqa: PLC0415 - it brings in the index of addresses
+
+        if isinstance(locator, LocalLocator):
+            return locator.nothing_words(typed.query)
+    return "knows no such address"
 
 
 def _answers(locator: Locator, addresses: Sequence[TypedAddress]) -> Sequence[Answer]:

@@ -133,6 +133,7 @@ def run_batch(
     options: BatchOptions | None = None,
     evidence: Path | None = None,
     progress: Callable[[int, int | None], None] | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> BatchSummary:
     """Answer for every row of a table and write it again with the answers beside.
 
@@ -153,6 +154,8 @@ def run_batch(
         Write the whole record of every site here too, as one JSON object a line. Takes a hundred times as long.
     progress
         Called with the rows that are done, and of how many; None where that is not known.
+    tell
+        Called before anything is sent, with what is sent to whom: addresses, where online locators are switched on.
 
     Raises
     ------
@@ -179,6 +182,9 @@ def run_batch(
         )
     )
     marks += "" if reader.mark is None else f" {reader.mark}"
+    if tell is not None:
+        for words in reader.sends:
+            tell(words)
     started = time.monotonic()
     index, slower = _index(engine, source, reader.rows, options.index)
     with ExitStack() as stack:

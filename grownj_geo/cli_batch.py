@@ -71,6 +71,12 @@ def batch(
     lot: Column = None,
     qualifier: Column = None,
     wkt: Column = None,
+    address: Annotated[
+        Text, option(metavar="NAME", words="Column of addresses, looked up as grownj find does.")
+    ] = None,
+    house_number: Column = None,
+    city: Column = None,
+    zip_code: Annotated[Text, option("--zip", metavar="NAME", words="Column of ZIP codes, for addresses.")] = None,
     uncertainty: Annotated[Text, option(metavar="NAME", words="Column of feet that a place may be off.")] = None,
     uncertainty_ft: Annotated[float, option(metavar="FEET", words="The same for every row.")] = 0.0,
     sheet: Sheet = None,
@@ -98,7 +104,8 @@ def batch(
     """Answer for every row of a table of sites, and write it again with the answers beside.
 
     Every row comes out, in its order. A row that cannot be read has its problem in its own column; it never stops the
-    others, unless --strict says so. The file appears when it is whole; --resume goes on after a stopped run.
+    others, unless --strict says so. The file appears when it is whole; --resume goes on after a stopped run. Parcel
+    numbers get the outlines of the parcels that are loaded, and addresses are looked up, where there are any.
     """
     utf8(*(part for part in (source, output) if part), crs, site, *(reading or ()))
     if columns not in {"brief", "full"}:
@@ -124,14 +131,15 @@ def batch(
         _refuse_same(source, output, evidence, summary)
     table = TableOptions(
         lon=lon, lat=lat, x=x, y=y, crs=crs, site=site, pin=pin, municipality=municipality, county=county, block=block,
-        lot=lot, qualifier=qualifier, wkt=wkt, uncertainty=uncertainty, uncertainty_ft=uncertainty_ft, sheet=sheet,
-        sublayer=sublayer, encoding=encoding, delimiter=delimiter,
+        lot=lot, qualifier=qualifier, wkt=wkt, address=address, house_number=house_number, city=city,
+        zip_code=zip_code, uncertainty=uncertainty, uncertainty_ft=uncertainty_ft, sheet=sheet, sublayer=sublayer,
+        encoding=encoding, delimiter=delimiter,
     )  # fmt: skip
     _check_choices(index, engine, scheduler, workers)
     wanted: Literal["auto", "build", "no"] = "build" if index == "build" else "no" if index == "no" else "auto"
     options = BatchOptions(table, block_rows, workers, resume, strict, wanted, scheduler)
     with refusals(), rows_done(hidden=json) as progress:
-        found = run_batch(source, output, question, options=options, evidence=evidence, progress=progress)
+        found = run_batch(source, output, question, options=options, evidence=evidence, progress=progress, tell=say)
     if summary is not None:
         _write_summary(summary, found)
     if json:

@@ -18,7 +18,6 @@ from grownj_geo.evaluate import Evaluation
 from grownj_geo.evidence import IN_NEW_JERSEY, deciding_leaves, evidence_of, feet, status_of, weakest
 from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.leaves import Leaves
-from grownj_geo.locate import locate
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.observe import SiteTable
 from grownj_geo.place import OFFSHORE_LIMIT_FT, PlacementKind
@@ -262,8 +261,8 @@ def determine(
     Parameters
     ----------
     site
-        A site, text that locates one ("40.7344,-74.1641", a PAMS PIN, WKT, a GeoJSON file's name), or a
-        geometry.
+        A site, text that locates one ("40.7344,-74.1641", a PAMS PIN, block and lot, an address, WKT, a GeoJSON
+        file's name), or a geometry. Addresses are looked up as `Finder` does.
     atlas
         The layers as of a date.
     rulebook
@@ -286,7 +285,8 @@ def determine(
     Raises
     ------
     SiteError
-        If the text cannot be read as a site, or what is given is no site.
+        If the text cannot be read as a site, or what is given is no site; `UnsettledSiteError` where an address may be
+        one of several places.
     OutsideNewJerseyError
         If the site lies outside New Jersey.
     FactError, RulebookError
@@ -309,7 +309,9 @@ def determine(
 def _site_of(site: object, atlas: Atlas, *, uncertainty_ft: float, crs: str | None) -> Site:
     """Return the site that is asked about, whatever it was given as."""
     if isinstance(site, str):
-        return locate(site, crs=crs, uncertainty_ft=uncertainty_ft, directory=Directory(atlas))
+        from grownj_geo.finder import Finder  # noqa: PLC0415 - only where there is a text
+
+        return Finder.at_home(atlas).site(site, crs=crs, uncertainty_ft=uncertainty_ft)
     if isinstance(site, Site):
         if crs is not None:
             raise SiteError(f"A Site's geometry is in EPSG:3424, and crs={crs!r} was given. Leave crs out.")

@@ -149,7 +149,9 @@ def feet_words(feet: float) -> str:
 
 def match_words(match: Match) -> str:
     """Return who found a place, what kind of place it is, how well it fits and how well it is known."""
-    known = f"known to {feet_words(match.uncertainty_ft)}" if match.uncertainty_ft else "its outline is known"
+    if match.pin is not None and match.kind == "municipality":
+        return f"{match.locator}: parcel without a known place, score {match.score:.2f}"
+    known = f"known to {feet_words(match.uncertainty_ft)}" if match.uncertainty_ft else "by its outline"
     return f"{match.locator}: {match.kind}, score {match.score:.2f}, {known}"
 
 

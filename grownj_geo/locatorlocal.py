@@ -83,6 +83,14 @@ class LocalLocator:
         hits = self.index.search(parsed, limit=_MOST_HITS)
         return best_first(match for hit in hits for match in self._matches(hit, parsed))
 
+    def nothing_words(self, query: AddressQuery) -> str:
+        """Return what it means that an address was not found: of a municipality that is not loaded, nothing."""
+        lacking = [code for code in query.mun_codes if code not in self.index.mun_codes]
+        if not lacking:
+            return "knows no such address"
+        names = ", ".join(self._directory.names[code][0] for code in lacking[:_MOST_UNITS])
+        return f"has no addresses of {names}, so that nothing is known of this one"
+
     def find_many(
         self, queries: Sequence[AddressQuery], *, progress: Callable[[int, int], None] | None = None
     ) -> tuple[Answer, ...]:
@@ -114,7 +122,7 @@ class LocalLocator:
         parcels, points = self._store.by_ids(hit.parcel_ids), self._points(hit.point_ids)
         plain = Match(
             locator=self.name,
-            matched=hit.label,
+            matched=hit.label.partition(", ")[0],
             score=_score(hit, parsed),
             kind="street",
             x_ft=0.0,
@@ -193,7 +201,9 @@ def _within(match: Match, ground: shapely.Geometry) -> Match:
 def _score(hit: AddressHit, parsed: ParsedAddress) -> float:
     """Return a score of 0.95 or more only for what agrees in all that was typed."""
     unit_open = bool(parsed.line.unit) and "unit" in hit.differs
-    agrees = hit.compatible and set(hit.differs) <= {"unit"} and not unit_open and hit.kind in {"rooftop", "parcel"}
+    # Where no municipality was typed there is none to agree with; whoever judges the match says so.
+    beside = {"unit"} | ({"municipality"} if parsed.place.how == "none" else set())
+    agrees = hit.compatible and set(hit.differs) <= beside and not unit_open and hit.kind in {"rooftop", "parcel"}
     if hit.certain:
         return 1.0
     return hit.score if agrees else min(hit.score, _NOT_SURE)

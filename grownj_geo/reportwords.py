@@ -13,7 +13,7 @@ from grownj_geo.words import margin_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from grownj_geo.determination import Determination, Evidence, Finding, LayerRecord, Neighbour
+    from grownj_geo.determination import Determination, Evidence, Finding, LayerRecord, Neighbour, SiteRecord
 
 __all__ = [
     "cut_words",
@@ -127,7 +127,7 @@ def site_pairs(found: Determination) -> list[tuple[str, str | None]]:
         ("Located by", site.located_by),
         ("Place", where or "not known: only what depends on the municipality can be decided"),
         ("Area", area),
-        ("Uncertainty", f"{site.uncertainty_ft:,.0f} ft, as stated" if site.uncertainty_ft else None),
+        ("Uncertainty", _uncertainty_words(site)),
         ("Parcels", ", ".join(site.pins)),
         (
             "Municipality",
@@ -142,6 +142,14 @@ def site_pairs(found: Determination) -> list[tuple[str, str | None]]:
         ),
         *(("Note" if i == 0 else "", note) for i, note in enumerate(site.notes)),
     ]
+
+
+def _uncertainty_words(site: SiteRecord) -> str | None:
+    """Return how far off the place may be, and who says it."""
+    if not site.uncertainty_ft:
+        return None
+    says = "to which such a match is known" if site.located_by.startswith("address") else "as stated"
+    return f"{site.uncertainty_ft:,.0f} ft, {says}"
 
 
 def share_or_margin_words(finding: Finding) -> str | None:

@@ -102,6 +102,14 @@ class RowFinder:
         store, locators, _ = self._finder.sources
         return f"parcels {None if store is None else store.fingerprint}, locators {[one.name for one in locators]}"
 
+    @property
+    def sends(self) -> tuple[str, ...]:
+        """What looking up sends to whom, in sentences."""
+        if self._roles["address"] is None and self._roles["site"] is None:
+            return ()
+        asked = [locator for locator in self._finder.sources.locators if locator.online]
+        return tuple(f"Addresses that are not settled before are asked of {one.name}. {one.sends}" for one in asked)
+
     def changes(self) -> Iterator[Change]:
         """Tell what came of the addresses so far, and who got them."""
         total = sum(self._counts.values())

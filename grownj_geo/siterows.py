@@ -137,6 +137,11 @@ class SiteTableReader:
         return None if self._finder is None else self._finder.mark
 
     @property
+    def sends(self) -> tuple[str, ...]:
+        """What reading the rows sends to whom, in sentences: nothing unless an online locator is switched on."""
+        return () if self._finder is None else self._finder.sends
+
+    @property
     def header(self) -> list[str]:
         """Names of the columns, in order."""
         return [column.name for column in self._source.columns]
