@@ -31,9 +31,7 @@ class Agreement(NamedTuple):
     notes: tuple[str, ...]
 
 
-def agreement(
-    query: AddressQuery, *, street: str, city: str | None, zip_code: str | None, exact: bool = True
-) -> Agreement:
+def agreement(query: AddressQuery, *, street: str, city: str | None, zip_code: str | None) -> Agreement:
     """Compare an address found with the one asked for.
 
     Parts that were not asked for are not compared. How much each difference counts is in `locators.yaml`.
@@ -44,8 +42,6 @@ def agreement(
         What was asked.
     street, city, zip_code
         What was found: number and street on one line, postal name, ZIP code.
-    exact
-        False where the service itself says that it changed the address to find it.
 
     Examples
     --------
@@ -63,8 +59,6 @@ def agreement(
         differences.append(("city_other", f"in {city}; asked for {query.city}"))
     if query.zip_code and zip_code and query.zip_code != zip_code[:5]:
         differences.append(("zip_other", f"ZIP code {zip_code}; asked for {query.zip_code}"))
-    if not exact:
-        differences.append(("not_exact", "the service says that it changed the address to find it"))
     taken_off = locator_facts()["taken_off"]
     score = 1.0 - sum(float(taken_off[kind]) for kind, _ in differences)
     return Agreement(round(max(0.0, score), 3), tuple(words for _, words in differences))

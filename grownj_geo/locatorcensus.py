@@ -30,7 +30,6 @@ _NUMBER = re.compile(r"\s*[0-9]")
 _ZIP = re.compile(r"[0-9]{5}")
 _LONGEST_CELL = 1_000
 _ROW, _MATCH_ROW = 3, 6
-_EXACT = "exact"
 # A file that failed is sent again in halves, down to this many addresses: large ones take longest.
 _SMALLEST_HALF = 500
 
@@ -95,18 +94,22 @@ class CensusLocator(OnlineLocator):
             count(len(answers))
         return answers
 
-    def _answers(self, session: Session, queries: Sequence[AddressQuery]) -> list[Answer]:
-        """Return an answer for each of the addresses of one file, sent in halves where the whole fails."""
+    def _answers(self, session: Session, queries: Sequence[AddressQuery], *, waited: bool = False) -> list[Answer]:
+        """Return an answer for each of the addresses of one file, sent in halves where the whole fails.
+
+        A service that was waited for once, and for half as many addresses again, is not waited for any more.
+        """
         try:
             rows = self._rows(session, queries)
         except LocatorError as error:
-            if error.kind in {"down", "rate_limited", "refused"} or len(queries) < 2 * _SMALLEST_HALF:
+            slow = error.kind == "slow"
+            if error.kind not in {"slow", "nonsense"} or (slow and waited) or len(queries) < 2 * _SMALLEST_HALF:
                 return [error] * len(queries)
             middle = len(queries) // 2
-            first = self._answers(session, queries[:middle])
+            first = self._answers(session, queries[:middle], waited=slow)
             if all(isinstance(answer, LocatorError) for answer in first):
                 return [*first, *[self._unasked(error)] * (len(queries) - middle)]
-            return first + self._answers(session, queries[middle:])
+            return first + self._answers(session, queries[middle:], waited=slow)
         answers: list[Answer] = [self._nonsense_row("is not in its answer")] * len(queries)
         ties = []
         for i, query in enumerate(queries):
@@ -172,7 +175,8 @@ def _row(line: list[str]) -> list[Found] | str:
     if said != "match" or len(line) < _MATCH_ROW:
         return f"came back as {text_of(line[2])!r} with {len(line)} columns"
     lon, _, lat = line[5].partition(",")
-    place = _placed(line[4], number_of(lon), number_of(lat), exact=line[3].strip().lower() == _EXACT)
+    # Whether it is exact, which stands in between, is compared here as for single answers, which do not say it.
+    place = _placed(line[4], number_of(lon), number_of(lat))
     return "came back without a place on the globe" if place is None else [place]
 
 
@@ -181,28 +185,14 @@ def _place(match: Any) -> Found | None:  # noqa: ANN401 - JSON is anything
     if not isinstance(match, dict) or not isinstance(match.get("coordinates"), dict):
         return None
     at = match["coordinates"]
-    parts = match.get("addressComponents")
-    notes = []
-    if isinstance(parts, dict) and text_of(parts.get("fromAddress")) and text_of(parts.get("toAddress")):
-        notes.append(
-            f"placed between the house numbers {text_of(parts['fromAddress'])} and {text_of(parts['toAddress'])} of a "
-            "street's side"
-        )
-    return _placed(match.get("matchedAddress"), number_of(at.get("x")), number_of(at.get("y")), notes=tuple(notes))
+    return _placed(match.get("matchedAddress"), number_of(at.get("x")), number_of(at.get("y")))
 
 
-def _placed(
-    matched: Any,  # noqa: ANN401 - JSON is anything
-    lon: float | None,
-    lat: float | None,
-    *,
-    exact: bool = True,
-    notes: tuple[str, ...] = (),
-) -> Found | None:
+def _placed(matched: Any, lon: float | None, lat: float | None) -> Found | None:  # noqa: ANN401 - JSON is anything
     """Return a place from an address such as ``12 MAIN ST, CAMDEN, NJ, 08102``."""
     text = text_of(matched)
     if not text or lon is None or lat is None or not (abs(lon) <= 180 and abs(lat) <= 90 and (lon or lat)):  # noqa: PLR2004 - the globe
         return None
     street, *rest = [part.strip() for part in text.split(",")]
     zip_code = rest[-1] if rest and _ZIP.fullmatch(rest[-1]) else None
-    return Found(text, street, rest[0] if rest else None, zip_code, "range", lon, lat, exact=exact, notes=notes)
+    return Found(text, street, rest[0] if rest else None, zip_code, "range", lon, lat)

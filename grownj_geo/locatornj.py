@@ -154,6 +154,9 @@ class NjLocator(OnlineLocator):
             if not first <= number < end or numbers.count(number) > 1:
                 continue
             matches = self._matches(queries[number], [] if place is None else [place])
+            # A list has one place for each address. Where others may be as good, the address is asked for alone.
+            if matches and (matches[0].score < 1 or not (queries[number].city or queries[number].zip_code)):
+                continue
             self._keep(queries[number], matches)
             answers[number] = self._told(matches)
 

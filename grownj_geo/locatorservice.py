@@ -126,7 +126,6 @@ class Found(NamedTuple):
     lon: float
     lat: float
     score: float = 1.0
-    exact: bool = True
     half_extent_ft: float | None = None
     notes: tuple[str, ...] = ()
 
@@ -312,8 +311,10 @@ class OnlineLocator(ABC):
             except TransientError as error:
                 if error.status == _TOO_MANY:
                     self.cache.rest(self._host, _REST_S if error.wait_s is None else error.wait_s)
-                    # Whoever asks too often and is not told for how long to wait does not try again.
-                    error.tries = 1 if error.wait_s is None else error.tries
+                # Whoever asks too often and is not told for how long to wait does not try again, nor does one who has
+                # waited as long as the settings let.
+                if error.fault == "too_slow" or (error.status == _TOO_MANY and error.wait_s is None):
+                    error.tries = 1
                 raise
 
         try:
@@ -345,7 +346,7 @@ class OnlineLocator(ABC):
         return best_first(self._match(query, place) for place in usual)
 
     def _match(self, query: AddressQuery, place: Found) -> Match:
-        compared = agreement(query, street=place.street, city=place.city, zip_code=place.zip_code, exact=place.exact)
+        compared = agreement(query, street=place.street, city=place.city, zip_code=place.zip_code)
         notes = [*compared.notes, *place.notes]
         if self.options.attribution is not None:
             notes.append(self.options.attribution)
