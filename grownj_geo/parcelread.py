@@ -431,6 +431,9 @@ class ParcelReader:
                 self.tally.add("no_geometry", block.rows[i])
         for i in high:
             self.tally.add("z_dropped", block.rows[i])
+        single = shapely.get_type_id(placed) == shapely.GeometryType.MULTIPOLYGON
+        single &= shapely.get_num_geometries(placed) == 1
+        placed[single] = shapely.get_geometry(placed[single], 0)
         block.wkb = np.asarray(shapely.to_wkb(placed), dtype=object)
         block.bounds = np.asarray(shapely.bounds(placed), dtype=np.float64).reshape(-1, 4)
 
