@@ -72,7 +72,7 @@ class NominatimLocator(OnlineLocator):
         places = [place for place in map(_place, found) if place is not None]
         if found and not places:
             raise self._nonsense("no entry of the reply has a name and a place on the globe")
-        return _without_estimates([place for place in places if place is not _ABROAD])
+        return [place for place in places if place is not _ABROAD]
 
 
 _ABROAD = Found("", "", None, None, "municipality", 0.0, 0.0)
@@ -125,9 +125,3 @@ def _half_extent(box: Any) -> float | None:  # noqa: ANN401 - JSON is anything
     if south is None or north is None or west is None or east is None:
         return None
     return half_diagonal_ft(west, south, east, north)
-
-
-def _without_estimates(places: list[Found]) -> list[Found]:
-    """Leave out a house that was reckoned where the same house is there as it was mapped: the service gives both."""
-    mapped = {(place.street.upper(), place.city) for place in places if place.kind == "rooftop"}
-    return [place for place in places if place.kind != "range" or (place.street.upper(), place.city) not in mapped]

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+from grownj_geo.addressline import split_line
 from grownj_geo.crs import LAT_RANGE, LON_RANGE
 from grownj_geo.features import LayerFault
 from grownj_geo.locator import AddressQuery, Answer, Failure, LocatorError, Match, best_first, uncertainty_ft
@@ -343,7 +344,7 @@ class OnlineLocator(ABC):
     def _matches(self, query: AddressQuery, found: Sequence[Found]) -> tuple[Match, ...]:
         """Return places as matches; those outside New Jersey's box are none of this query's."""
         usual = [place for place in found[:_MOST_FOUND] if _in_box(place)]
-        return best_first(self._match(query, place) for place in usual)
+        return best_first(self._match(query, place) for place in _without_estimates(usual))
 
     def _match(self, query: AddressQuery, place: Found) -> Match:
         compared = agreement(query, street=place.street, city=place.city, zip_code=place.zip_code)
@@ -428,6 +429,17 @@ def text_of(value: Any) -> str:  # noqa: ANN401 - JSON is anything
         return ""
     line = " ".join("".join(sign if sign.isprintable() else " " for sign in value).split())
     return line[:_LONGEST_TEXT]
+
+
+def _without_estimates(places: Sequence[Found]) -> list[Found]:
+    """Leave out a house that was reckoned between others where the same house is there as it stands."""
+    houses = {_house(place) for place in places if place.kind in {"rooftop", "parcel"}}
+    return [place for place in places if place.kind != "range" or _house(place) not in houses]
+
+
+def _house(place: Found) -> tuple[str, str, str]:
+    line = split_line(place.street)
+    return (line.number, str(line.street), (place.city or "").upper())
 
 
 def _in_box(place: Found) -> bool:

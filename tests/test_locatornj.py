@@ -99,6 +99,18 @@ def test_coordinates_in_state_plane_feet_are_read_as_such(server: NjServer, tmp_
         assert (found.x_ft, found.y_ft) == pytest.approx((float(x), float(y)), abs=0.01)
 
 
+def test_a_house_that_is_there_as_it_stands_is_not_there_as_reckoned_too(server: NjServer, tmp_path: Path) -> None:
+    says(
+        server,
+        at("33 Livingston Ave, New Brunswick, NJ, 08901", "StreetAddress", 100, lon=-74.4449),
+        at("33 LIVINGSTON AVENUE, New Brunswick, NJ, 08901", "PointAddress", 100),
+        # In another city it is another house.
+        at("33 Livingston Ave, North Brunswick, NJ, 08902", "StreetAddress", 100, lon=-74.4753, lat=40.4649),
+    )
+    found = server.locator(tmp_path).find(ASKED)
+    assert [match.kind for match in found] == ["rooftop", "range"]
+
+
 @pytest.mark.parametrize("system", [None, {}, {"wkid": 3857}, {"wkt": "PROJCS[...]"}, "4326"])
 def test_coordinates_in_another_system_are_not_guessed(
     server: NjServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, system: object
