@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict
 
 from grownj_geo.creditparams import below_confirmed
-from grownj_geo.credits import AmountRange, CreditFigure
+from grownj_geo.credits import AmountRange, CreditFigure, credit_figure
+from grownj_geo.credittri import all_met, sign_of
 from grownj_geo.logic import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from datetime import date
 
     from grownj_geo.creditparams import Figures
+    from grownj_geo.credittri import Tri
 
-__all__ = ["AnswerBook", "CreditAnswer", "CreditTest", "Tri", "all_met", "any_met", "opposite"]
-
-Tri = bool | None
-"""Yes, no, or not known."""
+__all__ = ["AnswerBook", "CreditAnswer", "CreditTest"]
 
 
 class _Record(BaseModel):
@@ -65,41 +63,6 @@ class CreditAnswer(_Record):
         return self.model_dump_json(indent=2) + "\n"
 
 
-def _sign(value: Tri) -> int:
-    return 0 if value is None else 1 if value else -1
-
-
-def _tri(sign: int) -> Tri:
-    return None if sign == 0 else sign > 0
-
-
-def all_met(values: Iterable[Tri]) -> Tri:
-    """Return whether all are met, by the strong tables; of none, yes.
-
-    Examples
-    --------
-    >>> all_met([True, None]), all_met([None, False]), all_met([])
-    (None, False, True)
-    """
-    return _tri(min((_sign(value) for value in values), default=1))
-
-
-def any_met(values: Iterable[Tri]) -> Tri:
-    """Return whether any is met, by the strong tables; of none, no.
-
-    Examples
-    --------
-    >>> any_met([True, None]), any_met([None, False]), any_met([])
-    (True, None, False)
-    """
-    return _tri(max((_sign(value) for value in values), default=-1))
-
-
-def opposite(value: Tri) -> Tri:
-    """Return no for yes and yes for no; what is not known stays so."""
-    return None if value is None else not value
-
-
 class AnswerBook:
     """Gathers what a rule comes to, and the figures that it used."""
 
@@ -137,7 +100,7 @@ class AnswerBook:
     def test(self, name: str, label: str, value: Tri, rule: str) -> Tri:
         """Add a test of whether the credit is due, and return what came out."""
         self._values[name] = value
-        self._tests[name] = CreditTest(label=label, rule=rule, outcome=Outcome.of(_sign(value)).value)
+        self._tests[name] = CreditTest(label=label, rule=rule, outcome=Outcome.of(sign_of(value)).value)
         return value
 
     def at_least(self, name: str, label: str, value: Decimal | int | None, figure: str) -> Tri:
@@ -147,7 +110,7 @@ class AnswerBook:
 
     def told(self, name: str, label: str, value: Tri, rule: str) -> Tri:
         """Add something that is told beside, and does not decide whether the credit is due."""
-        self._tests[name] = CreditTest(label=label, rule=rule, outcome=Outcome.of(_sign(value)).value)
+        self._tests[name] = CreditTest(label=label, rule=rule, outcome=Outcome.of(sign_of(value)).value)
         return value
 
     def amount(self, name: str, low: Decimal, high: Decimal | None, rule: str) -> None:
@@ -169,28 +132,14 @@ class AnswerBook:
 
     def answer(self) -> CreditAnswer:
         """Return what was gathered."""
-        figures = []
-        for name in self._used:
-            found, figure = self._figures.of(name), self._figures.book.figures[name]
-            figures.append(
-                CreditFigure(
-                    name=name,
-                    label=figure.label,
-                    value="not found" if found.value is None else str(found.value),
-                    status=found.status,
-                    citation=found.citation,
-                    source=found.source,
-                    taken=self._figures.stands(name),
-                )
-            )
         statement = [n for n in self._used if "statement only" in (self._figures.of(n).status_note or "")]
         return CreditAnswer(
             program=self.program,
-            eligible=Outcome.of(_sign(self.eligible)).value,
+            eligible=Outcome.of(sign_of(self.eligible)).value,
             tests=self._tests,
             amounts=self._amounts,
             rules=self._rules,
-            figures=tuple(figures),
+            figures=tuple(credit_figure(self._figures, name) for name in self._used),
             below_confirmed=tuple(n for n in self._used if below_confirmed(self._figures.of(n).status)),
             statement_only=tuple(statement),
             notes=tuple(self.notes),

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grownj_geo.creditminimums import Minimums
-    from grownj_geo.creditparams import Figures, Line
-    from grownj_geo.creditrange import Kleene
+    from grownj_geo.creditparams import Figures, InvestmentStep, Line
+    from grownj_geo.creditrange import Amounts, Kleene
     from grownj_geo.creditsheet import Sheet
 
 __all__ = ["ANY_METHOD_LIMITS", "Award", "award_of"]
@@ -43,8 +43,14 @@ class Award:
         By paragraph of the definition, and ``"any"``: shape (b,).
     lines
         By line of the base amounts: shape (b,), whether it is the one that applies.
-    base, job_limit, gross, retained_rate
-        Shape (b,): dollars for a job and year.
+    base, job_limit, gross
+        Shape (b,): dollars for a job and year: base amount, limit, and what a new job comes to.
+    bonuses
+        What is added to the base amount.
+    ordinary_share
+        Shape (b,): dollars for a retained job and year by its share of a new job's amount.
+    exception
+        Shape (b,): whether retained jobs may have a new job's amount.
     new_amount, retained_amount, yearly
         Shape (b,): dollars a year before the project's limit.
     pool_jobs, pool_capital
@@ -56,10 +62,16 @@ class Award:
     year_limits
         By limit: shape (n,) dollars a year that the project may not exceed; of these, `ANY_METHOD_LIMITS` hold
         by whatever method the credit is computed.
+    method_limit
+        Shape (n,): dollars a year by the method of capital investment.
     year
         Shape (n,): dollars a year, in cents.
     total
         Shape (n,): dollars over the eligibility period, if the project is eligible.
+    benefit_percent
+        Shape (n,): least net benefit as a share of the credit asked for.
+    carried
+        Shape (n,): the greatest credit that the stated net benefit is enough for, dollars; no bound where none is.
     conditions
         By test: shape (n,) outcomes; all must be met.
     eligible
@@ -88,6 +100,8 @@ class Award:
     method_limit: Range
     year: Range
     total: Range
+    benefit_percent: Range
+    carried: Range
     conditions: dict[str, Kleene]
     eligible: Kleene
     award_year: Range
@@ -104,9 +118,9 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
     figures
         The figures of the law on the day, and which are taken as they stand.
     strict
-        Leave undetermined what is otherwise assumed where it is not stated: see `creditlines.ASSUMED`.
+        Leave undetermined what is otherwise assumed where it is not stated: see `creditsettle.ASSUMED`.
     """
-    qualified = facility(sheet, figures, strict=strict)
+    qualified = facility(sheet, strict=strict)
     jobs = minimums.new + minimums.retained
     capital = minimums.capital.total(sheet.starts)
     mega = mega_projects(sheet, capital, jobs.total(sheet.starts), qualified, figures)
@@ -116,7 +130,7 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
     pool_limit = _over_lines(lines, sure, [(line, figures.limit(line.year_limit)) for line in figures.book.lines])
     pools = pools_of(sheet, lines, figures.book)
     pool_jobs, pool_capital = _decimals(pools.sums(jobs)), pools.sums(minimums.capital)
-    bonuses = bonuses_of(sheet, minimums, mega["any"], pool_jobs, figures, strict=strict)
+    bonuses = bonuses_of(sheet, minimums, mega["any"], pools, figures, strict=strict)
     gross = (base + bonuses.total).least(job_limit)
     share = figures.band("retained_percent")
     half = _share(gross, share)
@@ -135,7 +149,9 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
     year = _to_cents(year)
     years = Range.exact(sheet.years.astype(object))
     total = year * years
-    conditions = _conditions(sheet, minimums, qualified, total, figures, strict=strict)
+    percent = _benefit_percent(sheet, figures)
+    conditions = _conditions(sheet, minimums, qualified, strict=strict)
+    conditions["net_benefit"] = _net_benefit(sheet, total, percent, strict=strict)
     conditions["method"] = np.where(sheet.by_capital, method_open, np.int8(1)).astype(np.int8)
     eligible = all_of(list(conditions.values()))
     nothing = Range.exact(money(sheet.n, 0))
@@ -160,6 +176,8 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
         method_limit=method_limit,
         year=year,
         total=total,
+        benefit_percent=percent,
+        carried=_carried(sheet, percent),
         conditions=conditions,
         eligible=eligible,
         award_year=Range.choose(eligible, year, nothing),
@@ -298,24 +316,33 @@ def _to_cents(amounts: Range) -> Range:
 
 
 def _by_capital(sheet: Sheet, capital: Range, jobs: Range, figures: Figures) -> tuple[Range, Kleene]:
-    """Return dollars a year by the method of growth zones under the recovery act, and whether it is open."""
+    """Return dollars a year by the method of growth zones under the recovery act, and whether it is open.
+
+    A step of which a figure is not taken as it stands makes the credit greater at most; that the credit reaches it is
+    not relied on. Where two sources limit the first step otherwise, the lesser of the two is the least.
+    """
     n = sheet.n
     years = sheet.years.astype(object)
-    steps = figures.book.investment_steps
     jobs = _decimals(jobs)
-    reached = []
-    for step in steps:
+    limit = Range.same(n, 0)
+    first: Kleene | None = None
+    sure = True
+    for step in figures.book.investment_steps:
         enough_jobs = jobs.at_least(Range.same(n, figures.number(step.jobs)))
         enough_capital = capital.at_least(Range.same(n, figures.number(step.capital)))
-        reached.append(all_of([enough_jobs, enough_capital]))
-    first = reached[0]
-    if not (figures.stands(steps[0].jobs) and figures.stands(steps[0].capital)):
-        first = np.zeros(n, dtype=np.int8)
-    limit = Range.same(n, 0)
-    for step, test in zip(steps, reached, strict=True):
-        most = INFINITY if step.year_limit is None else figures.number(step.year_limit)
-        limit = Range.choose(test, Range.same(n, most), limit)
-    sure = all(figures.stands(name) for step in steps for name in (step.jobs, step.capital, step.year_limit) if name)
+        reached = all_of([enough_jobs, enough_capital])
+        stands = figures.stands(step.jobs) and figures.stands(step.capital)
+        if first is None:
+            first = reached if stands else np.zeros(n, dtype=np.int8)
+        most = _step_limit(step, years, figures)
+        stands = stands and (step.year_limit is None or figures.stands(step.year_limit))
+        sure = sure and stands
+        if stands or step is figures.book.investment_steps[0]:
+            limit = Range.choose(reached, most, limit)
+        else:
+            limit = Range(limit.low, Range.choose(reached, most, limit).high)
+    if first is None:
+        raise ValueError(f"the book {figures.book.id} has no steps of the method by capital investment")
     low = np.minimum(capital.low / years, limit.low)
     high = np.minimum(capital.high / years, limit.high) if sure else capital.high / years
     if figures.trust == "confirmed":
@@ -324,12 +351,22 @@ def _by_capital(sheet: Sheet, capital: Range, jobs: Range, figures: Figures) -> 
     return Range(low, high), open_to
 
 
+def _step_limit(step: InvestmentStep, years: Amounts, figures: Figures) -> Range:
+    """Return the least and the greatest yearly limit of a step, as its sources have it.
+
+    A limit in all, of another source, is not beside one of a year that is taken as it stands.
+    """
+    most = INFINITY if step.year_limit is None else figures.number(step.year_limit)
+    yearly = money(len(years), most)
+    if step.total_limit is None or step.year_limit is None or figures.stands(step.year_limit):
+        return Range.exact(yearly)
+    return Range(np.minimum(yearly, figures.number(step.total_limit) / years), yearly)
+
+
 # -- conditions ---------------------------------------------------------------------------------------
 
 
-def _conditions(
-    sheet: Sheet, minimums: Minimums, qualified: Kleene, total: Range, figures: Figures, *, strict: bool
-) -> dict[str, Kleene]:
+def _conditions(sheet: Sheet, minimums: Minimums, qualified: Kleene, *, strict: bool) -> dict[str, Kleene]:
     """Return what must be met for any credit."""
 
     def shown(name: str) -> Kleene:
@@ -341,20 +378,31 @@ def _conditions(
         "capital": minimums.capital_met,
         "jobs": minimums.jobs_met,
         "green_standard": shown("green_standard"),
-        "net_benefit": _net_benefit(sheet, total, figures, strict=strict),
     }
 
 
-def _net_benefit(sheet: Sheet, total: Range, figures: Figures, *, strict: bool) -> Kleene:
-    """Return whether the stated net benefit is enough for the credit asked for (18.3(a)3ii)."""
-    stated = _stated(sheet, "net_benefit", strict=strict)
+def _benefit_percent(sheet: Sheet, figures: Figures) -> Range:
+    """Return the least net benefit as a share of the credit asked for, shape (n,) (18.3(a)3ii)."""
     general = figures.number("net_benefit_percent")
-    low = money(sheet.n, general)
     mrera = all_along(sheet.area("mrera_growth_zone"), sheet.starts)
     lower = min(general, figures.number("net_benefit_percent_mrera"))
     sure = figures.stands("net_benefit_percent_mrera")
-    low = np.where(mrera >= 0, money(sheet.n, lower), low)
+    low = np.where(mrera >= 0, money(sheet.n, lower), money(sheet.n, general))
     high = np.where((mrera > 0) & sure, money(sheet.n, lower), money(sheet.n, general))
-    needed = (total * Range(low, high)).part(1, 100)
-    met = stated.at_least(needed)
+    return Range(low, high)
+
+
+def _net_benefit(sheet: Sheet, total: Range, percent: Range, *, strict: bool) -> Kleene:
+    """Return whether the stated net benefit is enough for the credit asked for."""
+    met = _stated(sheet, "net_benefit", strict=strict).at_least((total * percent).part(1, 100))
     return np.where(unsaid(sheet.limits["net_benefit"]), np.int8(0 if strict else 1), met).astype(np.int8)
+
+
+def _carried(sheet: Sheet, percent: Range) -> Range:
+    """Return the greatest credit that the stated net benefit is enough for; without a bound where none is stated."""
+
+    def most(stated: Decimal | None, share: Decimal) -> Decimal:
+        return INFINITY if stated is None else cents(stated * 100 / share)
+
+    stated = sheet.limits["net_benefit"]
+    return Range(each(most, stated, percent.high), each(most, stated, percent.low))

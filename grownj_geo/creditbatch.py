@@ -165,7 +165,7 @@ def credit_block(raw: RawBlock, question: CreditQuestion) -> dict[str, list[str 
         rows = np.flatnonzero((period == number) & reader.good)
         if len(rows):
             figures = Figures(book, date.fromordinal(int(days[rows[0]])), question.trust)
-            sheet = reader.sheet(rows, figures)
+            sheet = reader.sheet(rows, figures, strict=question.strict)
             minimums = minimums_of(sheet, figures, readings, strict=question.strict)
             award = award_of(sheet, minimums, figures, strict=question.strict)
             _fill(found, rows, sheet, minimums, award, figures)
@@ -244,7 +244,7 @@ def _weak(sheet: Sheet, award: Award, figures: Figures) -> list[str | None]:
                 value = figures.number(name)
                 reached = np.asarray((amounts.low <= value) & (amounts.high >= value), dtype=bool)
                 add((name,), may & reached)
-    retained = sheet.retained["plain"] > 0
+    retained = sheet.retained["plain"].high > 0
     add(("retained_percent", "retained_capital_parts"), retained)
     add(("retained_percent_exceptions",), retained & (award.exception >= 0))
     if not used:

@@ -9,7 +9,7 @@ from datetime import date
 from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING
 
-from grownj_geo.creditanswer import AnswerBook, CreditAnswer, Tri, all_met, any_met, opposite
+from grownj_geo.creditanswer import AnswerBook, CreditAnswer
 from grownj_geo.creditbillinput import (
     IncomeTaxLimit,
     RecoveryEmployment,
@@ -19,6 +19,7 @@ from grownj_geo.creditbillinput import (
     ZoneCredit,
 )
 from grownj_geo.creditparams import Figures, load_credit_book
+from grownj_geo.credittri import Tri, all_met, any_met, opposite
 
 if TYPE_CHECKING:
     from grownj_geo.creditbillinput import BillCredit, DevelopmentCredit, EmployeeGroup

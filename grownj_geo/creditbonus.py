@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.creditminimums import Minimums
     from grownj_geo.creditparams import Bonus, Condition, Figures, Steps
+    from grownj_geo.creditpools import Pools
     from grownj_geo.creditrange import Kleene
     from grownj_geo.creditsheet import Sheet
 
@@ -44,16 +45,26 @@ class BonusSum:
 
 
 def bonuses_of(
-    sheet: Sheet, minimums: Minimums, mega: Kleene, jobs: Range, figures: Figures, *, strict: bool = False
+    sheet: Sheet,
+    minimums: Minimums,
+    mega: Kleene,
+    pools: Pools,
+    figures: Figures,
+    *,
+    strict: bool = False,
 ) -> BonusSum:
     """Return the bonuses of each building.
 
     Parameters
     ----------
+    sheet, minimums
+        The projects, and what `minimums_of` found.
     mega
         Shape (b,): whether it is a mega project.
-    jobs
-        Shape (b,): jobs of the pool that the building is computed with.
+    pools
+        The buildings that are computed together: jobs, and capital above the minimum, are those of the pool.
+    figures
+        The figures of the law on the day, and which are taken as they stand.
     strict
         Leave open whether the business is primarily a warehouse where nobody says so.
     """
@@ -62,10 +73,12 @@ def bonuses_of(
         "industrial_premises": all_of([sheet.industrial, sheet.similar]),
         "targeted_industry": sheet.of_building(_targeted(sheet, strict=strict)),
     }
+    jobs = pools.sums(minimums.new + minimums.retained)
+    jobs = Range(jobs.low.astype(object), jobs.high.astype(object))
     applies, amounts = {}, {}
     total = Range.same(sheet.b, 0)
     over = {
-        "capital_over_minimum": _capital_over(minimums),
+        "capital_over_minimum": pools.over(minimums.capital, minimums.capital_required),
         "salary_over_median": Range.choose(minimums.at_risk, sheet.salary_over, sheet.salary_over_new),
     }
     for bonus in figures.book.bonuses:
@@ -122,7 +135,7 @@ def _amount(  # noqa: PLR0917 - what the three kinds of bonus look at
     if bonus.tiers is not None:
         found = Range.same(n, 0)
         for tier in bonus.tiers.amounts:
-            reached = jobs.more_than(Range.same(n, tier.more_than))
+            reached = jobs.more_than(Range.same(n, figures.number(tier.more_than)))
             found = Range.choose(reached, Range.same(n, *_band(tier.amount, figures)), found)
         return found
     if bonus.steps is None:
@@ -157,15 +170,3 @@ def _stepped(steps: Steps, over: Range, sheet: Sheet, computed: Mapping[str, Kle
     low = each(amount, over.low)
     high = low if over.high is over.low else each(amount, over.high)
     return Range(low, high).least(most)
-
-
-def _capital_over(minimums: Minimums) -> Range:
-    """Return by how much the capital of each building is above its minimum, as a share of it."""
-
-    def share(capital: Decimal, required: Decimal) -> Decimal:
-        return capital / required - 1 if capital.is_finite() else capital
-
-    capital, required = minimums.capital, minimums.capital_required
-    low = each(share, capital.low, required.high)
-    exact = capital.low is capital.high and required.low is required.high
-    return Range(low, low if exact else each(share, capital.high, required.low))

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from grownj_geo.areas import BuildingAreas
-from grownj_geo.creditanswer import AnswerBook, CreditAnswer, Tri, all_met, any_met, opposite
+from grownj_geo.creditanswer import AnswerBook, CreditAnswer
 from grownj_geo.creditparams import Figures, Trust, load_credit_book
 from grownj_geo.creditproject import Money, Number, Whole
+from grownj_geo.credittri import Tri, all_met, any_met, opposite
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

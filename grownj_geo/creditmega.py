@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["facility", "mega_projects"]
 
 
-def facility(sheet: Sheet, figures: Figures, *, strict: bool) -> Kleene:
+def facility(sheet: Sheet, *, strict: bool) -> Kleene:
     """Return whether each building is a qualified business facility.
 
     In the incentive area, and neither final point of sale retail nor a university research hospital; but large retail
@@ -26,12 +26,11 @@ def facility(sheet: Sheet, figures: Figures, *, strict: bool) -> Kleene:
 
     Parameters
     ----------
-    figures
-        The figures of the law on the day; the sizes are compared when the sheet is made.
+    sheet
+        The projects; sizes of retail are compared with the law's when it is made.
     strict
         Leave undetermined whether it is one of the two where nobody says so; else it is taken not to be.
     """
-    del figures  # the sheet's facts hold what was compared with them
 
     def is_one(name: str) -> Kleene:
         fact = sheet.fact(name)
@@ -49,10 +48,14 @@ def mega_projects(sheet: Sheet, capital: Range, jobs: Range, qualified: Kleene, 
 
     Parameters
     ----------
+    sheet
+        The projects.
     capital, jobs
         Shape (n,): of the whole project; a complex of buildings is taken together whatever its minimums are.
     qualified
         Shape (b,): what `facility` gave.
+    figures
+        The figures of the law on the day.
     """
     n = sheet.n
     jobs = Range(jobs.low.astype(object), jobs.high.astype(object))
@@ -65,7 +68,7 @@ def mega_projects(sheet: Sheet, capital: Range, jobs: Range, qualified: Kleene, 
     south_size = all_of([over(capital, "mega_capital"), over(jobs, "mega_jobs_south")])
     industry = sheet.industry.astype(str)
     listed = _kleene(np.isin(industry, figures.names("mega_1_industries")))
-    aviation = _kleene(industry == "aviation")
+    aviation = _kleene(np.isin(industry, figures.names("mega_2_industries")))
     day = figures.date("mega_5_applied_after").toordinal()
     applied = np.where(sheet.applied == 0, 0, np.where(sheet.applied > day, 1, -1)).astype(np.int8)
 

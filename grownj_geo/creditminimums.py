@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grownj_geo.creditparams import credit_readings
-from grownj_geo.creditrange import Range, all_along, any_along
+from grownj_geo.creditrange import Range, all_along, any_along, objects
 from grownj_geo.logic import all_of, any_of
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ __all__ = [
     "reduced_minimum",
 ]
 
-_TWO, _ONE, _CENT = Decimal(2), Decimal(1), Decimal("0.01")
+_TWO, _ONE, _CENT, _NOISE = Decimal(2), Decimal(1), Decimal("0.01"), Decimal("1E-6")
 _RATES = {
     (True, True): "capital_industrial_new",
     (True, False): "capital_industrial_rehabilitation",
@@ -64,6 +64,8 @@ class Minimums:
         Shape (b,): full-time jobs that count.
     new_required, retained_required
         Shape (n,): jobs that the project, or the buildings in reduced places, must have.
+    new_least, new_cut, retained_least, retained_cut
+        Shape (n,): the minimums of jobs without and with the reduction.
     in_reduced
         Shape (n,): whether any building is in a reduced place, so that the jobs must be there.
     new_there, retained_there
@@ -83,6 +85,10 @@ class Minimums:
     retained: Range
     new_required: Range
     retained_required: Range
+    new_least: Range
+    new_cut: Range
+    retained_least: Range
+    retained_cut: Range
     in_reduced: Kleene
     new_there: Range
     retained_there: Range
@@ -134,7 +140,8 @@ def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str], *, 
     """
     reduced = _reduced_place(sheet)
     capital_reduced = all_of([reduced, sheet.of_building(_after(sheet, figures))])
-    rate, required = _required(sheet, capital_reduced, figures, readings)
+    rate, exact = _required(sheet, capital_reduced, figures, readings)
+    required = _up_to_cents(exact)
     capital = capital_counted(sheet)
     at_risk = _at_risk(sheet, strict=strict)
     new, retained = jobs_counted(sheet, figures, at_risk, strict=strict)
@@ -156,12 +163,16 @@ def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str], *, 
         rate=rate,
         capital_required=required,
         capital=capital,
-        capital_met=_capital_met(sheet, capital, required, rate),
+        capital_met=_capital_met(sheet, capital, exact, rate),
         at_risk=at_risk,
         new=new,
         retained=retained,
         new_required=Range.choose(in_reduced, new_cut, new_least),
         retained_required=Range.choose(in_reduced, retained_cut, retained_least),
+        new_least=new_least,
+        new_cut=new_cut,
+        retained_least=retained_least,
+        retained_cut=retained_cut,
         in_reduced=in_reduced,
         new_there=new_there,
         retained_there=retained_there,
@@ -244,7 +255,7 @@ def _least_jobs(
 
 
 def _required(sheet: Sheet, reduced: Kleene, figures: Figures, readings: Mapping[str, str]) -> tuple[Range, Range]:
-    """Return dollars for a square foot and in all, shape (b,) each."""
+    """Return dollars for a square foot and in all, before cents, shape (b,) each."""
     rates, totals = [], []
     parts = figures.count("capital_reduction_parts")
     sqft = Range.exact(sheet.sqft)
@@ -259,21 +270,24 @@ def _required(sheet: Sheet, reduced: Kleene, figures: Figures, readings: Mapping
                 low[sheet.new_built == new], high[sheet.new_built == new] = band
             by_use.append(Range(low, high))
         rate = Range.choose(sheet.similar, *by_use)
-        total = _up_to_cents(rate * sqft)
+        total = rate * sqft
         if cut and readings["A54"] == "total":
-            total = _cut_totals(total, parts, figures, readings)
+            total = _cut_totals(_up_to_cents(total), parts, figures, readings)
         rates.append(rate)
         totals.append(total)
     return Range.choose(reduced, rates[1], rates[0]), Range.choose(reduced, totals[1], totals[0])
 
 
 def _up_to_cents(amounts: Range) -> Range:
-    """Return amounts in whole cents, at least as much: a minimum is not met by less."""
+    """Return amounts in whole cents, at least as much: a minimum is not met by less.
+
+    A third without an end in decimals is a trace too much or too little, and so is a sum of such; that is no cent.
+    """
 
     def up(values: NDArray[np.object_]) -> NDArray[np.object_]:
-        return np.array(
-            [v if v == v.to_integral_value() else v.quantize(_CENT, rounding=ROUND_CEILING) for v in values] or [],
-            dtype=object,
+        return objects(
+            v if v == v.to_integral_value() else v.quantize(_NOISE).quantize(_CENT, rounding=ROUND_CEILING)
+            for v in values
         )
 
     low = up(amounts.low)
@@ -281,9 +295,10 @@ def _up_to_cents(amounts: Range) -> Range:
 
 
 def _cut_totals(totals: Range, parts: int, figures: Figures, readings: Mapping[str, str]) -> Range:
-    low = np.array([_reduced(value, parts, figures, readings)[0] for value in totals.low], dtype=object)
-    high = np.array([_reduced(value, parts, figures, readings)[1] for value in totals.high], dtype=object)
-    return _up_to_cents(Range(low, high))
+    return Range(
+        objects(_reduced(value, parts, figures, readings)[0] for value in totals.low),
+        objects(_reduced(value, parts, figures, readings)[1] for value in totals.high),
+    )
 
 
 def capital_counted(sheet: Sheet) -> Range:
@@ -325,7 +340,7 @@ def jobs_counted(sheet: Sheet, figures: Figures, at_risk: Kleene, *, strict: boo
     grocery = all_of([place, sheet.of_building(large)])
     found = []
     for jobs in (sheet.new, sheet.retained):
-        plain, pooled, thirty = (Range.exact(jobs[rule]) for rule in ("plain", "port", "grocery"))
+        plain, pooled, thirty = (jobs[rule] for rule in ("plain", "port", "grocery"))
         if jobs["port"] is jobs["plain"] and jobs["grocery"] is jobs["plain"]:
             found.append(plain)
         else:
@@ -345,9 +360,10 @@ def _is_in(sheet: Sheet, industries: tuple[str, ...]) -> Kleene:
 def _capital_met(sheet: Sheet, capital: Range, required: Range, rate: Range) -> Kleene:
     """Return whether each project's minimums of capital are met (18.3(a)1v).
 
-    Only proximate buildings with the same minimum for a square foot are taken together; the others stand alone.
+    Only proximate buildings with the same minimum for a square foot are taken together; the others stand alone. What is
+    required is rounded to cents once, for what is taken together.
     """
-    alone = capital.at_least(required)
+    alone = capital.at_least(_up_to_cents(required))
     met = all_along(alone, sheet.starts)
     if sheet.b == sheet.n:
         return met
@@ -382,4 +398,4 @@ def _complex_met(  # noqa: PLR0917 - what there is of the buildings
 def _sums_met(capital: Range, required: Range, rows: list[int]) -> int:
     one = Range(*(np.array([bound[rows].sum()], dtype=object) for bound in (capital.low, capital.high)))
     other = Range(*(np.array([bound[rows].sum()], dtype=object) for bound in (required.low, required.high)))
-    return int(one.at_least(other)[0])
+    return int(one.at_least(_up_to_cents(other))[0])

@@ -150,9 +150,9 @@ class Steps(Strict):
 
 
 class TierAmount(Strict):
-    """An amount from more than so many on."""
+    """An amount from more than so many on; both are figures."""
 
-    more_than: int
+    more_than: Name
     amount: Name
 
 
@@ -199,11 +199,23 @@ class Bonus(Strict):
 
 
 class InvestmentStep(Strict):
-    """One step of the method by capital investment; no yearly limit on the last."""
+    """One step of the method by capital investment; no yearly limit on the last.
+
+    Attributes
+    ----------
+    total_limit
+        A limit in all that another source states in place of the yearly one; which of them holds is open.
+    """
 
     jobs: Name
     capital: Name
     year_limit: Name | None = None
+    total_limit: Name | None = None
+
+    @property
+    def figures(self) -> tuple[str, ...]:
+        """The figures that it names."""
+        return tuple(name for name in (self.jobs, self.capital, self.year_limit, self.total_limit) if name)
 
 
 class CreditBook(Strict):
@@ -226,7 +238,8 @@ class CreditBook(Strict):
     def _named(self) -> CreditBook:
         named = [n for line in self.lines for n in (line.base, line.job_limit, line.year_limit, line.withholdings) if n]
         named += [name for bonus in self.bonuses for name in bonus.figures]
-        named += [n for step in self.investment_steps for n in (step.jobs, step.capital, step.year_limit) if n]
+        named += [name for step in self.investment_steps for name in step.figures]
+        named += [tier.more_than for bonus in self.bonuses if bonus.tiers for tier in bonus.tiers.amounts]
         for name in named:
             if name not in self.figures:
                 raise ValueError(f"there is no figure {name!r}. {nearest_name(name, self.figures)}")
@@ -304,7 +317,7 @@ def resolve_credit_readings(chosen: Mapping[str, str]) -> dict[str, str]:
     Examples
     --------
     >>> resolve_credit_readings({"A54": "total"})
-    {'A13': 'reduction_rounded_down', 'A54': 'total'}
+    {'A13': 'reduction_rounded_down', 'A54': 'total', 'A59': 'person_at_most_one', 'A60': 'alike'}
     """
     readings = credit_readings()
     for name, option in chosen.items():
@@ -339,11 +352,16 @@ class Figures:
     trust
         ``"confirmed"`` takes confirmed figures only; ``"known"`` all but unverified ones; ``"stated"`` every one that
         has a value.
+    book, day
+        The book, and the day on which its values are looked up.
+    taken
+        Further figures that are taken as they stand, whatever their status.
     """
 
     book: CreditBook
     day: date
     trust: Trust = "known"
+    taken: frozenset[str] = frozenset()
     _values: dict[str, FigureValue] = field(default_factory=dict)
 
     def of(self, name: str) -> FigureValue:
@@ -372,6 +390,8 @@ class Figures:
     def stands(self, name: str) -> bool:
         """Return whether a figure is taken as it stands."""
         status = self.of(name).status
+        if name in self.taken:
+            return status != "not_found"
         if self.trust == "confirmed":
             return status == "confirmed"
         return status != "not_found" and (self.trust == "stated" or status not in _UNSURE)

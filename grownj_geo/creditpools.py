@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grownj_geo.creditrange import Range, money
+from grownj_geo.creditrange import Range, each, money
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from decimal import Decimal
 
     from numpy.typing import NDArray
 
     from grownj_geo.creditparams import CreditBook
-    from grownj_geo.creditrange import Kleene
+    from grownj_geo.creditrange import Amounts, Kleene
     from grownj_geo.creditsheet import Sheet
 
 __all__ = ["Pools", "pools_of"]
@@ -49,21 +50,58 @@ class _Complex:
 
 @dataclass(frozen=True, eq=False)
 class Pools:
-    """The pools of all projects; a building alone is a pool of its own."""
+    """The pools of all projects; a building alone is a pool of its own.
+
+    Attributes
+    ----------
+    n, b
+        How many projects and buildings there are.
+    """
 
     n: int
     b: int
     _several: tuple[_Complex, ...]
 
     def sums(self, values: Range) -> Range:
-        """Return for each building the least and the greatest sum over its pool."""
+        """Return for each building the least and the greatest sum over its pool.
+
+        Parameters
+        ----------
+        values
+            Shape (b,): not negative.
+        """
         if not self._several:
             return values
         low, high = values.low.astype(object), values.high.astype(object)
-        for each in self._several:
-            for i, row in enumerate(each.rows):
-                low[row] = sum(values.low[each.rows[each.sure[i]]].tolist())
-                high[row] = sum(values.high[each.rows[each.may[i]]].tolist())
+        for group in self._several:
+            for i, row in enumerate(group.rows):
+                low[row] = sum(values.low[group.rows[group.sure[i]]].tolist())
+                high[row] = sum(values.high[group.rows[group.may[i]]].tolist())
+        return Range(low, high)
+
+    def over(self, values: Range, bases: Range) -> Range:
+        """Return by how much the values of each pool together are above their bases together, as a share of these.
+
+        Parameters
+        ----------
+        values, bases
+            Shape (b,): what is compared; bases are more than nothing.
+        """
+        first = _over(values.low, bases.high)
+        exact = values.low is values.high and bases.low is bases.high
+        found = Range(first, first if exact else _over(values.high, bases.low))
+        if not self._several:
+            return found
+        low, high = found.low.copy(), found.high.copy()
+        for group in self._several:
+            for i, row in enumerate(group.rows):
+                own, all_of_them = group.rows[group.sure[i]], group.rows[group.may[i]]
+                if len(own) == len(all_of_them):
+                    low[row] = _over(values.low[own].sum(keepdims=True), bases.high[own].sum(keepdims=True))[0]
+                    high[row] = _over(values.high[own].sum(keepdims=True), bases.low[own].sum(keepdims=True))[0]
+                else:
+                    # Of a sum of several, the share lies between their least and their greatest.
+                    low[row], high[row] = min(found.low[all_of_them]), max(found.high[all_of_them])
         return Range(low, high)
 
     def limited(self, amounts: Range, limits: Range, project: NDArray[np.int64]) -> Range:
@@ -71,18 +109,25 @@ class Pools:
 
         More pools have no less together: the least is that of the fewest pools that there can be, the greatest that of
         the most.
+
+        Parameters
+        ----------
+        amounts, limits
+            Shape (b,): dollars of each building, and the limit of the pool that it is in.
+        project
+            Shape (b,): position of each building's project.
         """
         each_alone = amounts.least(limits)
         if self.b == self.n:
             return each_alone
         low, high = money(self.n, 0), money(self.n, 0)
         alone = np.ones(self.b, dtype=bool)
-        for each in self._several:
-            alone[each.rows] = False
-            for rows in _joined(each.rows, each.may):
-                low[each.project] += min(sum(amounts.low[rows].tolist()), *limits.low[rows].tolist())
-            for rows in _joined(each.rows, each.sure):
-                high[each.project] += min(sum(amounts.high[rows].tolist()), max(limits.high[rows].tolist()))
+        for group in self._several:
+            alone[group.rows] = False
+            for rows in _joined(group.rows, group.may):
+                low[group.project] += min(sum(amounts.low[rows].tolist()), *limits.low[rows].tolist())
+            for rows in _joined(group.rows, group.sure):
+                high[group.project] += min(sum(amounts.high[rows].tolist()), max(limits.high[rows].tolist()))
         for row in np.flatnonzero(alone):
             low[project[row]] += each_alone.low[row]
             high[project[row]] += each_alone.high[row]
@@ -94,6 +139,8 @@ def pools_of(sheet: Sheet, lines: Mapping[str, Kleene], book: CreditBook) -> Poo
 
     Parameters
     ----------
+    sheet
+        The projects.
     lines
         By line of the base amounts: shape (b,), whether it is the one that applies.
     book
@@ -116,6 +163,13 @@ def pools_of(sheet: Sheet, lines: Mapping[str, Kleene], book: CreditBook) -> Poo
         sure = (may & known[:, None] & known[None, :]) | np.eye(len(rows), dtype=bool)
         found.append(_Complex(int(project), rows, sure, may))
     return Pools(sheet.n, sheet.b, tuple(found))
+
+
+def _over(values: Amounts, bases: Amounts) -> Amounts:
+    def share(value: Decimal, base: Decimal) -> Decimal:
+        return value / base - 1 if value.is_finite() else value
+
+    return each(share, values, bases)
 
 
 def _joined(rows: NDArray[np.int64], together: NDArray[np.bool_]) -> list[NDArray[np.int64]]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -108,9 +109,19 @@ def _in_program(day: date) -> date:
 
 
 def _years(value: int) -> int:
-    most = Figures(load_credit_book(), load_credit_book().last_day).count("eligibility_years")
+    most = _longest()
     if value > most:
         raise ValueError(f"expected at most {most} years (N.J.A.C. 19:31-18.2, Eligibility period); shorten the period")
+    return value
+
+
+def _longest() -> int:
+    return Figures(load_credit_book(), load_credit_book().last_day).count("eligibility_years")
+
+
+def _plain_text(value: str) -> str:
+    if any(unicodedata.category(character) in {"Cc", "Cs"} for character in value):
+        raise ValueError("expected text without control characters; write it again")
     return value
 
 
@@ -121,6 +132,7 @@ def _named(value: str) -> str:
     return value
 
 
+Text = Annotated[str, AfterValidator(_plain_text)]
 Money = Annotated[Decimal, BeforeValidator(_plain), Field(ge=0, allow_inf_nan=False, max_digits=18, decimal_places=2)]
 Number = Annotated[Decimal, BeforeValidator(_plain), Field(ge=0, allow_inf_nan=False, max_digits=18)]
 Percent = Annotated[Decimal, BeforeValidator(_plain), Field(ge=0, le=100)]
@@ -205,7 +217,7 @@ class Building(_Strict):
     """
 
     id: Annotated[str, AfterValidator(_named)] = "site"
-    gross_leasable_sqft: Annotated[Number, Field(gt=0)]
+    gross_leasable_sqft: Annotated[Number, Field(gt=0, le=10**9)]
     premises: Premises
     construction: Literal["new", "rehabilitation"]
     similar_use_percent: Percent | None = None
@@ -235,7 +247,14 @@ class JobGroup(_Strict):
     Attributes
     ----------
     count
-        Persons. What is left out of the following is taken as stated: that these are full-time jobs.
+        Persons. What is left out of the following is taken for granted and listed, or left open where nothing is to be
+        assumed: that these are full-time jobs.
+    hours_per_week, time_at_facility_percent
+        Hours of each person; the share of the working time spent at the facility.
+    health_benefits
+        Whether the business provides them.
+    contractors
+        Whether they are independent contractors or consultants, who are no employees.
     customary_full_time, customary_time
         Whether fewer hours, or less time at the facility, are full-time by custom as the Authority found.
     collective_agreement
@@ -262,10 +281,16 @@ class CapitalItem(_Strict):
 
     Attributes
     ----------
+    building
+        Which one it is for, where there are several.
+    what, amount
+        What it was spent on, and dollars.
     when
-        Before or after the application; `incurred`, a day, says it where it is given.
+        Before or after the application; `incurred`, a day, says it where it is given. A site has to be acquired within
+        the months around the application that the law names, and other earlier capital within those before it.
     grants
-        What State sources paid of it, for remediation any public source: that much does not count.
+        What State sources paid of it, for remediation any public source: that much does not count. Left out, none is
+        taken to be, unless nothing is to be assumed.
     of_facility_sqft
         Where it pertains to a whole facility, as a seller's or landlord's may: the gross leasable area of all of it;
         the premises' share counts.
@@ -276,7 +301,7 @@ class CapitalItem(_Strict):
     amount: Money
     when: Literal["before", "after"] | None = None
     incurred: date | None = None
-    grants: Money = Decimal(0)
+    grants: Money | None = None
     of_facility_sqft: Annotated[Number, Field(gt=0)] | None = None
 
 
@@ -318,27 +343,37 @@ class Project(_Strict):
     ----------
     capital
         Parts of the investment; left out, it is not known, and an empty list is none.
+    business, buildings, jobs
+        What the business is, where it goes, and who works there.
+    application_date, approval_date
+        Days within the program; that of the approval decides which figures are used, else that of the application.
     eligibility_years
-        Years in which the credit may be claimed, as the applicant chooses.
+        Years in which the credit may be claimed. The applicant chooses them; left out, as many as there can be.
     method
-        ``"capital_investment"`` is open to growth zones under the recovery act.
+        ``"capital_investment"`` is open to growth zones under the recovery act. The applicant chooses it.
+    green_standard, jobs_at_risk
+        Whether the environmental standards are met; whether the retained jobs are at risk of leaving the State.
     withholdings
         Withheld from the wages of the full-time employees, dollars a year.
     board_maximum, section_1_7g_amount
-        Totals that the Authority set: each, divided by the years, limits the yearly credit.
+        Totals that the Authority set: each, divided by the years, limits the yearly credit. Left out, it set none.
     net_benefit
         The net benefit to the State, dollars over the years that count, as the Authority computes it.
+    bonuses, facts
+        What is known of bonuses; facts of `PROJECT_FACTS`, yes or no.
     """
 
     format: Literal["grownj-project/1"] = PROJECT_FORMAT
-    name: str = ""
+    name: Text = ""
     business: Business
     buildings: Annotated[tuple[Building, ...], Field(min_length=1, max_length=200)]
     jobs: Annotated[tuple[JobGroup, ...], Field(max_length=2_000)]
     capital: Annotated[tuple[CapitalItem, ...], Field(max_length=5_000)] | None = None
     application_date: Day | None = None
     approval_date: Day | None = None
-    eligibility_years: Annotated[int, BeforeValidator(_plain), Field(ge=1), AfterValidator(_years)] = 10
+    eligibility_years: Annotated[int, BeforeValidator(_plain), Field(ge=1), AfterValidator(_years)] = Field(
+        default_factory=_longest
+    )
     method: Literal["per_job", "capital_investment"] = "per_job"
     green_standard: bool | None = None
     jobs_at_risk: bool | None = None

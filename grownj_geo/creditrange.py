@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
     Kleene = NDArray[np.int8]
     Amounts = NDArray[Any]
 
-__all__ = ["INFINITY", "Range", "all_along", "any_along", "cents", "each", "money", "unsaid"]
+__all__ = ["INFINITY", "Range", "all_along", "any_along", "cents", "each", "money", "objects", "unsaid"]
 
 INFINITY = Decimal("Infinity")
 _CENT = Decimal("0.01")
@@ -123,6 +123,14 @@ def money(n: int, value: Decimal | int) -> Amounts:
     """Return the same decimal n times, shape (n,)."""
     found = np.empty(n, dtype=object)
     found[:] = Decimal(value)
+    return found
+
+
+def objects(values: Iterable[Any]) -> Amounts:
+    """Return values as an array of objects, shape (n,)."""
+    listed = list(values)
+    found = np.empty(len(listed), dtype=object)
+    found[:] = listed
     return found
 
 

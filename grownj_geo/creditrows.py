@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from grownj_geo.areas import area_names
-from grownj_geo.creditcount import CAPITAL_RULES, JOB_RULES
+from grownj_geo.creditcapital import CAPITAL_RULES
+from grownj_geo.creditcolumns import business_kind, is_startup
+from grownj_geo.creditcount import JOB_RULES
 from grownj_geo.creditparams import Figures, load_credit_book
 from grownj_geo.creditproject import Business, Industry, Kind, Premises, kind_contradiction
-from grownj_geo.creditrange import INFINITY, Range
+from grownj_geo.creditrange import INFINITY, Range, objects
 from grownj_geo.credits import DEFAULT_DAY
-from grownj_geo.creditsheet import KINDS, LIMITS, STATED_FACTS, UNSAID, Sheet, business_kind, is_startup
+from grownj_geo.creditsheet import KINDS, LIMITS, STATED_FACTS, UNSAID, Sheet
+from grownj_geo.credittri import sign_of
 from grownj_geo.rows_block import cell_text, is_blank
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from grownj_geo.creditrange import Amounts
     from grownj_geo.rows_block import RawBlock
 
 __all__ = ["NEEDED", "CreditRows", "credit_inputs"]
@@ -44,7 +46,6 @@ _WORDS: dict[str, tuple[str, ...]] = {
 _DAYS = ("application_date", "approval_date")
 _TESTS = (*STATED_FACTS, "vacant_industrial_unleased")
 _ANSWERS = {1: True, -1: False, 0: None}
-_SIMILAR = ("industrial", "warehousing", "logistics", "research_and_development")
 _YES_NO = {"yes": 1, "true": 1, "1": 1, "no": -1, "false": -1, "0": -1, "undetermined": 0, "unknown": 0, "": 0}
 _MOST = Decimal(10) ** 15
 
@@ -52,6 +53,12 @@ _MOST = Decimal(10) ** 15
 def credit_inputs() -> dict[str, str]:
     """Return the columns that are read, with what each holds."""
     found = dict.fromkeys(_NUMBERS, "a number")
+    found |= {
+        f"{kind}_jobs": f"{kind} full-time jobs as 18.2 counts them: by hours, time at the facility and health benefits"
+        for kind in ("new", "retained")
+    }
+    found["capital_investment"] = "dollars that count as capital investment as 18.2 counts it, grants taken off"
+    found["eligibility_years"] = "a whole number; left out, as many as there can be"
     found |= {name: ", ".join(words) for name, words in _WORDS.items()}
     found |= dict.fromkeys(_DAYS, "a day as YYYY-MM-DD")
     found |= dict.fromkeys((*_TESTS, *area_names()), "yes, no or undetermined")
@@ -74,12 +81,13 @@ class CreditRows:
         self._dates = {name: self._day(name) for name in _DAYS}
         self._bounds = {name: self._bound(name) for name in ("base_floor", "base_ceiling")}
         for name in NEEDED:
+            expected = ", ".join(_WORDS[name]) if name in _WORDS else "a number"
             values = self._words.get(name, self._numbers.get(name))
             for row in [] if values is None else [i for i, value in enumerate(values) if value is None]:
                 if row not in self.problems:
-                    self._told(row, f"{name} is empty; expected {credit_inputs()[name]}")
+                    self._told(row, f"{name} is empty; expected {expected}")
         book = load_credit_book()
-        longest = Figures(book, book.last_day).count("eligibility_years")
+        longest = self._longest = Figures(book, book.last_day).count("eligibility_years")
         for row, years in enumerate(self._numbers["eligibility_years"]):
             if years is not None and not 1 <= years <= longest:
                 self._told(row, f"eligibility_years is {years}; expected 1 to {longest}")
@@ -167,18 +175,32 @@ class CreditRows:
         day = np.where(self._dates["approval_date"] > 0, self._dates["approval_date"], self._dates["application_date"])
         return np.where(day > 0, day, DEFAULT_DAY.toordinal())
 
-    def sheet(self, rows: NDArray[np.int64], figures: Figures) -> Sheet:
-        """Return rows without a problem as projects of one building each."""
+    def sheet(self, rows: NDArray[np.int64], figures: Figures, *, strict: bool = False) -> Sheet:
+        """Return rows without a problem as projects of one building each.
+
+        Parameters
+        ----------
+        rows
+            Their positions in the block.
+        figures
+            The figures of the law on the day of these rows.
+        strict
+            Leave open what is not stated.
+        """
         n = len(rows)
         number = {name: [values[row] for row in rows] for name, values in self._numbers.items()}
         word = {name: [values[row] for row in rows] for name, values in self._words.items()}
         test = {name: values[rows] for name, values in self._tests.items()}
         new_built = np.array([value == "new" for value in word["construction"]])
-        like = np.array([value in _SIMILAR for value in word["premises"]])
-        vacant = new_built & (test["vacant_industrial_unleased"] > 0)
+        like = np.isin(np.array(word["premises"]), figures.names("similar_premises"))
         least = figures.number("similar_use_percent")
         share = np.array([0 if v is None else 1 if v >= least else -1 for v in number["similar_use_percent"]])
-        similar = np.where(like & ~vacant, share, -1).astype(np.int8)
+        vacant = test["vacant_industrial_unleased"]
+        if not strict:
+            vacant = np.where(vacant == 0, np.int8(-1), vacant)
+        # The sentence on vacant premises stands with new construction (A53).
+        used = np.where(new_built, np.minimum(share, np.negative(vacant)), share)
+        similar = np.where(like, used, -1).astype(np.int8)
         jobs = {kind: np.array(number[f"{kind}_jobs"], dtype=np.int64) for kind in ("new", "retained")}
         capital = _ranged(number["capital_investment"])
         facts = {name: test[name] for name in STATED_FACTS}
@@ -196,13 +218,13 @@ class CreditRows:
         return Sheet(
             starts=np.arange(n),
             project=np.arange(n),
-            sqft=_objects(number["gross_leasable_sqft"]),
+            sqft=objects(number["gross_leasable_sqft"]),
             similar=similar,
             industrial=np.where([value == "industrial" for value in word["premises"]], np.int8(1), np.int8(-1)),
             new_built=new_built,
             proximity=np.full(n, -1),
-            new=dict.fromkeys(JOB_RULES, jobs["new"]),
-            retained=dict.fromkeys(JOB_RULES, jobs["retained"]),
+            new=dict.fromkeys(JOB_RULES, Range.exact(jobs["new"])),
+            retained=dict.fromkeys(JOB_RULES, Range.exact(jobs["retained"])),
             capital=dict.fromkeys(CAPITAL_RULES, capital),
             salary_over=_salaries(number, jobs["new"] + jobs["retained"]),
             salary_over_new=_salaries(number, jobs["new"]),
@@ -219,14 +241,14 @@ class CreditRows:
                 ]
             ),
             facts=facts,
-            industry=_objects(word["industry"]),
+            industry=objects(word["industry"]),
             kind=kinds,
-            years=np.array([10 if value is None else value for value in number["eligibility_years"]], dtype=np.int64),
+            years=np.array([value or self._longest for value in number["eligibility_years"]], dtype=np.int64),
             by_capital=np.array([value == "capital_investment" for value in word["method"]]),
             approved=self._dates["approval_date"][rows],
             applied=self._dates["application_date"][rows],
-            limits={name: _objects(number[name]) for name in LIMITS},
-            bonus_given=_objects(number["bonus_per_job"]),
+            limits={name: objects(number[name]) for name in LIMITS},
+            bonus_given=objects(number["bonus_per_job"]),
             bonus_stated={
                 bonus.id: np.where(self._bonuses[bonus.id][rows] != 0, self._bonuses[bonus.id][rows], unsaid)
                 if bonus.id in self._bonuses
@@ -257,8 +279,8 @@ class CreditRows:
                     primarily_warehouse=_ANSWERS[key[3]],
                 )
                 listed = industry in targeted or kind == "targeted_industry"
-                number = KINDS.index(business_kind(business, figures)[0])
-                known[key] = number, 1 if listed else -1, {True: 1, False: -1, None: 0}[is_startup(business)]
+                number = KINDS.index(business_kind(business, figures))
+                known[key] = number, 1 if listed else -1, sign_of(is_startup(business))
             found.append(known[key])
         table = np.array(found).reshape(-1, 3)
         return table[:, 0], table[:, 1].astype(np.int8), table[:, 2].astype(np.int8)
@@ -290,16 +312,9 @@ def _whole(text: str) -> int:
     return int(found)
 
 
-def _objects(values: Iterable[Any]) -> Amounts:
-    listed = list(values)
-    found = np.empty(len(listed), dtype=object)
-    found[:] = listed
-    return found
-
-
 def _ranged(values: Sequence[Any]) -> Range:
-    low = _objects(Decimal(0) if value is None else value for value in values)
-    return Range(low, _objects(INFINITY if value is None else value for value in values))
+    low = objects(Decimal(0) if value is None else value for value in values)
+    return Range(low, objects(INFINITY if value is None else value for value in values))
 
 
 def _reached(values: Sequence[Any], least: Decimal) -> NDArray[np.int8]:
@@ -313,4 +328,4 @@ def _salaries(number: Mapping[str, list[Any]], jobs: NDArray[np.int64]) -> Range
         over = salary / median - 1 if known else None
         low.append(Decimal(-1) if not count else Decimal(0) if over is None else over)
         high.append(Decimal(-1) if not count else INFINITY if over is None else over)
-    return Range(_objects(low), _objects(high))
+    return Range(objects(low), objects(high))

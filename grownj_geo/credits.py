@@ -28,7 +28,9 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict
 
 from grownj_geo.creditaward import award_of
-from grownj_geo.creditlines import CreditLine, lines_of
+from grownj_geo.creditcolumns import sheet_of
+from grownj_geo.creditline import CreditLine
+from grownj_geo.creditlines import lines_of
 from grownj_geo.creditminimums import minimums_of
 from grownj_geo.creditparams import (
     Figures,
@@ -39,12 +41,12 @@ from grownj_geo.creditparams import (
     resolve_credit_readings,
 )
 from grownj_geo.creditsettle import Settles, settling
-from grownj_geo.creditsheet import WAREHOUSE_ASSUMED, sheet_of
+from grownj_geo.creditunsaid import assumed_words
 from grownj_geo.determination import software
 from grownj_geo.logic import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from grownj_geo.areas import Areas
     from grownj_geo.creditaward import Award
@@ -53,7 +55,16 @@ if TYPE_CHECKING:
     from grownj_geo.creditrange import Range
     from grownj_geo.creditsheet import Sheet
 
-__all__ = ["CREDITS_FORMAT", "AmountRange", "CreditFigure", "Estimate", "estimate", "figures_day"]
+__all__ = [
+    "CREDITS_FORMAT",
+    "DEFAULT_DAY",
+    "AmountRange",
+    "CreditFigure",
+    "Estimate",
+    "credit_figure",
+    "estimate",
+    "figures_day",
+]
 
 CREDITS_FORMAT: Literal["grownj-credits/1"] = "grownj-credits/1"
 DEFAULT_DAY = date(2017, 4, 17)
@@ -80,7 +91,17 @@ class AmountRange(_Record):
 
 
 class CreditFigure(_Record):
-    """A figure of the law that the result rests on."""
+    """A figure of the law that the result rests on.
+
+    Attributes
+    ----------
+    name, label, value
+        Its name in the book, what it is, and its value in words.
+    status, citation, source
+        How well it is known, where the law has it, and by which sources.
+    taken
+        Whether it is taken as it stands; else it makes a range.
+    """
 
     name: str
     label: str
@@ -185,7 +206,7 @@ def estimate(
         ``"confirmed"`` leaves open what rests on a figure below confirmed; ``"known"`` takes all but unverified ones,
         which widen the range; ``"stated"`` takes every figure that has a value.
     readings
-        Chosen options of open questions (A13, A54).
+        Chosen options of open questions (A13, A54, A59, A60).
     strict
         Leave open what is otherwise assumed where it is not stated.
 
@@ -199,7 +220,7 @@ def estimate(
     chosen = resolve_credit_readings(readings or {})
     book = load_credit_book()
     figures = Figures(book, figures_day(project, areas), trust)
-    sheet = sheet_of(project, areas, figures)
+    sheet = sheet_of(project, areas, figures, chosen, strict=strict)
     minimums = minimums_of(sheet, figures, chosen, strict=strict)
     award = award_of(sheet, minimums, figures, strict=strict)
     lines = lines_of(project, sheet, minimums, award, figures)
@@ -222,12 +243,13 @@ def estimate(
         commitment_years=project.eligibility_years * figures.number("commitment_factor"),
         schedule=(year,) * project.eligibility_years,
         lines=lines,
-        figures=tuple(_figure(figures, name) for name in used),
+        figures=tuple(credit_figure(figures, name) for name in used),
         below_confirmed=tuple(name for name in used if below_confirmed(figures.of(name).status)),
         assumptions=_assumptions(project, sheet, award, strict=strict),
         notes=sheet.notes,
-        cautions=_cautions(project, areas, minimums, chosen),
-        settles=settling(project, areas, sheet, figures, chosen, strict=strict),
+        cautions=_cautions(project, areas, minimums, chosen, _readings_that_matter(project, areas, figures, chosen))
+        + _short_of_benefit(award),
+        settles=settling(project, areas, sheet, figures, chosen, used=used, strict=strict),
     )
 
 
@@ -236,7 +258,8 @@ def _range(amounts: Range) -> AmountRange:
     return AmountRange(low=low if low.is_finite() else Decimal(0), high=high if high.is_finite() else None)
 
 
-def _figure(figures: Figures, name: str) -> CreditFigure:
+def credit_figure(figures: Figures, name: str) -> CreditFigure:
+    """Return a figure of the law as a result tells it."""
     found, figure = figures.of(name), figures.book.figures[name]
     value = found.value
     words = "not found" if value is None else ", ".join(value) if isinstance(value, tuple) else str(value)
@@ -261,9 +284,9 @@ _ASSUMED = {
 
 def _assumptions(project: Project, sheet: Sheet, award: Award, *, strict: bool) -> tuple[str, ...]:
     """Return what is assumed where it is not stated."""
-    found = list(sheet.assumed)
     if strict:
-        return tuple(words for words in found if words != WAREHOUSE_ASSUMED)
+        return ()
+    found = assumed_words(sheet.unsaid)
     retained = any(group.kind == "retained" and group.count for group in project.jobs)
     for name, words in _ASSUMED.items():
         if sheet.fact(name)[0] == 0 and (name != "jobs_at_risk" or retained):
@@ -277,7 +300,11 @@ def _assumptions(project: Project, sheet: Sheet, award: Award, *, strict: bool) 
 
 
 def _cautions(
-    project: Project, areas: Areas | None, minimums: Minimums, readings: Mapping[str, str]
+    project: Project,
+    areas: Areas | None,
+    minimums: Minimums,
+    readings: Mapping[str, str],
+    matter: Iterable[str],
 ) -> tuple[str, ...]:
     found = list(areas.cautions) if areas is not None else []
     for building in project.buildings:
@@ -286,7 +313,38 @@ def _cautions(
                 f"Building {building.id} is vacant industrial premises: whether it counts as non-industrial when it is "
                 "rehabilitated is open (A53); it is taken by its use here."
             )
-    if (minimums.reduced >= 0).any():
-        meanings = {name: reading.options[readings[name]] for name, reading in credit_readings().items()}
-        found += [f"{name}: {words}" for name, words in meanings.items()]
+    told = {*matter, *(_OF_MINIMUMS if (minimums.reduced >= 0).any() else ())}
+    meanings = {name: reading.options[readings[name]] for name, reading in credit_readings().items() if name in told}
+    found += [f"{name}: {words}" for name, words in meanings.items()]
     return tuple(dict.fromkeys(found))
+
+
+_OF_MINIMUMS = ("A13", "A54")
+_OF_COUNTS = ("A59", "A60")
+
+
+def _readings_that_matter(
+    project: Project, areas: Areas | None, figures: Figures, readings: Mapping[str, str]
+) -> list[str]:
+    """Return the open questions of what counts that another option would answer otherwise for this project."""
+
+    def counts(chosen: Mapping[str, str]) -> tuple[list[object], ...]:
+        found = minimums_of(sheet_of(project, areas, figures, chosen), figures, chosen)
+        parts = (found.new, found.retained, found.capital)
+        return tuple(bound.tolist() for part in parts for bound in (part.low, part.high))
+
+    now = counts(readings)
+    return [
+        name
+        for name in _OF_COUNTS
+        if any(counts({**readings, name: option}) != now for option in credit_readings()[name].options)
+    ]
+
+
+def _short_of_benefit(award: Award) -> tuple[str, ...]:
+    """Say what credit a net benefit is enough for that is not enough for the whole."""
+    if award.conditions["net_benefit"][0] >= 0:
+        return ()
+    most = f"${award.carried.high[0]:,.2f}"
+    words = f"The net benefit is not enough for the credit that was computed. It is enough for {most} in all, if the "
+    return (f"{words}business asks for no more.",)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
     from grownj_geo.creditanswer import CreditAnswer
-    from grownj_geo.creditlines import CreditLine
+    from grownj_geo.creditline import CreditLine
     from grownj_geo.credits import AmountRange, Estimate
 
 __all__ = ["amount_words", "answer_text", "estimate_text", "line_words", "range_words"]
@@ -28,7 +28,7 @@ _TRUST = {
     "known": "unverified figures are not taken as they stand, they widen the range",
     "stated": "every figure is taken as it stands, unverified ones too",
 }
-_UNITS = {"sqft": " sq ft", "jobs": " jobs", "years": " years", "dollars_per_sqft": " a sq ft"}
+_UNITS = {"percent": " %", "sqft": " sq ft", "jobs": " jobs", "years": " years", "dollars_per_sqft": " a sq ft"}
 _MOST_SETTLING = 12
 
 
@@ -151,7 +151,8 @@ def _settling(found: Estimate, width: int) -> Iterator[str]:
     yield "WHAT WOULD SETTLE IT"
     for each in found.settles[:_MOST_SETTLING]:
         words = f"- {each.words}{f' (building {each.building})' if each.building else ''}"
-        for name, amounts in (("if so", each.if_yes), ("if not", each.if_no)):
+        so = "if it were" if each.kind == "law" else "if so"
+        for name, amounts in ((so, each.if_yes), ("if not", each.if_no)):
             if amounts is not None:
                 low, high = (amount_words(amount) for amount in amounts)
                 words += f"; {name} {low if low == high else f'{low} to {high}'}"

@@ -11,12 +11,13 @@ from grownj_geo.tableformats import guarded
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grownj_geo.creditlines import CreditLine
+    from grownj_geo.creditline import CreditLine
     from grownj_geo.credits import Estimate
 
 __all__ = ["estimate_workbook", "write_estimate"]
 
 _NAMED = re.compile(r"\{([^{}:]+)(?::(low|high))?\}")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _HEADER = ("Line", "Building", "Least", "Greatest", "What goes in", "Rule", "Figures")
 _WIDTHS = (46, 12, 20, 20, 60, 44, 40)
 _LOW, _HIGH = "C", "D"
@@ -62,7 +63,7 @@ def estimate_workbook(found: Estimate) -> Any:  # noqa: ANN401 - openpyxl is imp
         ("Colour", "cells with a ground are typed in and can be changed; the others are computed"),
     ]
     for label, words in head:
-        sheet.append([label, guarded(words)])
+        sheet.append([label, _text(words)])
     sheet.append([])
     sheet.append(_HEADER)
     top = sheet.max_row
@@ -70,7 +71,7 @@ def estimate_workbook(found: Estimate) -> Any:  # noqa: ANN401 - openpyxl is imp
     for line in found.lines:
         low, high = _cells(line, rows)
         used = ", ".join(line.figures)
-        sheet.append([line.label, guarded(line.building or ""), low, high, guarded(line.words), line.rule, used])
+        sheet.append([line.label, _text(line.building or ""), low, high, _text(line.words), line.rule, used])
         row = rows[line.id]
         for column in (_LOW, _HIGH):
             cell = sheet[f"{column}{row}"]
@@ -89,6 +90,14 @@ def estimate_workbook(found: Estimate) -> Any:  # noqa: ANN401 - openpyxl is imp
     _figures(book, found, bold)
     _notes(book, found, bold)
     return book
+
+
+def _text(words: str) -> str:
+    """Return text that a workbook can hold and that no program computes.
+
+    Names, places and cautions come from strangers; a workbook has no control characters.
+    """
+    return guarded(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", words))
 
 
 def _cells(line: CreditLine, rows: dict[str, int]) -> tuple[Any, Any]:
@@ -120,7 +129,7 @@ def _figures(book: Any, found: Estimate, bold: Any) -> None:  # noqa: ANN401 - o
             (
                 figure.name,
                 figure.label,
-                guarded(figure.value),
+                _text(figure.value),
                 figure.status,
                 taken,
                 figure.citation,
@@ -147,5 +156,5 @@ def _notes(book: Any, found: Estimate, bold: Any) -> None:  # noqa: ANN401 - ope
             sheet.append((title,))
             sheet[f"A{sheet.max_row}"].font = bold
             for each in words:
-                sheet.append((guarded(each),))
+                sheet.append((_text(each),))
     sheet.column_dimensions["A"].width = 120

@@ -113,7 +113,8 @@ def _blocks(found: Estimate) -> Iterator[Block]:
 
 def _settles(one: Settles) -> str:
     words = one.words
-    for name, amounts in (("if so", one.if_yes), ("if not", one.if_no)):
+    so = "if it were" if one.kind == "law" else "if so"
+    for name, amounts in ((so, one.if_yes), ("if not", one.if_no)):
         if amounts is not None:
             low, high = map(amount_words, amounts)
             words += f"; {name} {low if low == high else f'{low} to {high}'}"

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from grownj_geo.areas import area_names
@@ -139,6 +140,144 @@ def test_a_range_contains_every_completion_of_the_unknowns(raw: dict[str, Any], 
             assert whole[condition].outcome in {one[condition].outcome, "undetermined"}, (condition, choice)
 
 
+JOBS: dict[str, list[Any]] = {
+    "hours_per_week": [20, 34, 40, 70],
+    "customary_full_time": [True, False],
+    "time_at_facility_percent": [50, 80],
+    "customary_time": [True, False],
+    "health_benefits": [True, False],
+    "collective_agreement": [True, False],
+    "contractors": [True, False],
+    "average_salary": [40_000, 120_000],
+}
+CAPITAL: dict[str, list[Any]] = {
+    "when": ["before", "after"],
+    "incurred": ["2013-01-01", "2015-03-04", "2017-01-01", "2018-12-01"],
+    "grants": [0, 1, 400_000],
+}
+BUSINESS: dict[str, list[Any]] = {
+    "gaming_revenue_percent": [0, 40, 100],
+    "primarily_warehouse": [True, False],
+    "technology_startup": [True, False],
+    "final_point_of_sale_retail": [True, False],
+    "university_research_hospital": [True, False],
+    "retail_sqft": [100_000, 150_000],
+    "grocery_percent": [40, 50],
+}
+BUILDING: dict[str, list[Any]] = {
+    "vacant_industrial_unleased": [True, False],
+    "similar_use_percent": [40, 60],
+    "median_salary": [50_000],
+}
+PROJECT: dict[str, list[Any]] = {
+    "withholdings": [0, 2_000_000],
+    "net_benefit": [1_000, 10**10],
+    "green_standard": [True, False],
+    "jobs_at_risk": [True, False],
+    "approval_date": ["2016-10-11"],
+}
+
+
+def parts_of(raw: dict[str, Any]) -> list[tuple[dict[str, Any], dict[str, list[Any]]]]:
+    """Return each part of a project with what may be stated of it."""
+    found = [(raw, PROJECT), (raw["business"], BUSINESS)]
+    found += [(each, BUILDING) for each in raw["buildings"]]
+    return found + [(each, JOBS) for each in raw["jobs"]] + [(each, CAPITAL) for each in raw["capital"]]
+
+
+@st.composite
+def half_stated(draw: st.DrawFn) -> dict[str, Any]:
+    """Return a project of which anything may be left out."""
+    raw = copy.deepcopy(draw(projects()))
+    raw["business"] = {name: value for name, value in raw["business"].items() if value is not None}
+    for part, inputs in parts_of(raw):
+        for name, values in inputs.items():
+            # More often stated than not: one open thing in much that is known shows more than all open at once.
+            value = draw(st.sampled_from([*values, *values, None]))
+            if value is None:
+                part.pop(name, None)
+            else:
+                part[name] = value
+        if part.get("when") == "after" and str(part.get("incurred", "2018")) < "2016-09-01":
+            del part["when"]
+    return raw
+
+
+@pytest.mark.slow
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(half_stated(), st.sampled_from(TRUSTS), st.sampled_from(["person_at_most_one", "all_hours"]), st.data())
+def test_stating_more_never_leads_out_of_the_range_where_nothing_is_assumed(
+    raw: dict[str, Any], trust: Any, pooling: str, data: st.DataObject
+) -> None:
+    readings = {"A59": pooling}
+    whole = estimate(project_of(raw), trust=trust, strict=True, readings=readings)
+    unsaid = [
+        (part, name, values) for part, inputs in parts_of(raw) for name, values in inputs.items() if name not in part
+    ]
+    if not unsaid:
+        return
+    part, name, values = data.draw(st.sampled_from(unsaid))
+    for value in values:
+        if name == "incurred" and part.get("when") == "after" and value < "2016-09-01":
+            continue
+        if name == "when" and value == "after" and str(part.get("incurred", "2018")) < "2016-09-01":
+            continue
+        part[name] = value
+        one = estimate(project_of(raw), trust=trust, strict=True, readings=readings)
+        del part[name]
+        for amounts in ("award", "award_year", "if_eligible", "if_eligible_year"):
+            assert within(getattr(one, amounts), getattr(whole, amounts)), (name, value, amounts)
+        assert whole.eligible in {one.eligible, "undetermined"}, (name, value)
+
+
+@pytest.mark.slow
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(half_stated(), st.sampled_from(TRUSTS))
+def test_what_is_taken_for_granted_is_within_what_nothing_assumed_gives(raw: dict[str, Any], trust: Any) -> None:
+    plain, strict = (estimate(project_of(raw), trust=trust, strict=each) for each in (False, True))
+    assert within(plain.award, strict.award)
+    assert strict.assumptions == ()
+    if plain.award != strict.award:
+        assert plain.assumptions
+        assert strict.settles
+
+
+@pytest.mark.parametrize("name", [*JOBS, "when", "grants", *BUSINESS, *BUILDING])
+def test_each_input_that_is_left_out_is_an_assumption_or_named_as_open(name: str) -> None:
+    raw = _one_building()
+    raw["business"]["primarily_warehouse"] = False
+    raw["business"] |= {"gaming_revenue_percent": 0, "technology_startup": False, "final_point_of_sale_retail": False}
+    raw["business"] |= {"university_research_hospital": False, "retail_sqft": 150_000, "grocery_percent": 50}
+    raw["buildings"][0] |= {"construction": "new", "vacant_industrial_unleased": False, "gross_leasable_sqft": 3_000}
+    raw["buildings"][0]["areas"] |= {"mrera_growth_zone": "yes"}
+    raw["jobs"][0] |= {"hours_per_week": 40, "time_at_facility_percent": 90, "health_benefits": True}
+    raw["jobs"][0] |= {"contractors": False, "count": 12}
+    raw["capital"][0] |= {"when": "after", "grants": 0}
+    raw |= {"green_standard": True, "net_benefit": 10**9, "withholdings": 10**9, "application_date": "2016-09-01"}
+    # Where custom or agreement matters.
+    low = {"customary_full_time": "hours_per_week", "customary_time": "time_at_facility_percent"}
+    if name in low:
+        raw["jobs"][0][low[name]] = 20
+    if name == "collective_agreement":
+        raw["jobs"][0]["health_benefits"] = False
+    if name == "technology_startup":
+        raw["business"]["industry"] = "finance"
+    if name in {"retail_sqft", "grocery_percent"}:
+        raw["jobs"][0] |= {"hours_per_week": 30, "customary_full_time": False}
+    if name in {"final_point_of_sale_retail", "university_research_hospital"}:
+        raw["business"] |= {"retail_sqft": 1}
+    for part, inputs in parts_of(raw):
+        if name in inputs:
+            part.pop(name, None)
+    plain, strict = (estimate(project_of(raw), strict=each, trust="stated") for each in (False, True))
+    named = {each.name for each in strict.settles}
+    assert name in named or (name in {"average_salary", "median_salary"} and "salary" in named), named
+    three_valued = {"average_salary", "median_salary", "retail_sqft", "grocery_percent", "similar_use_percent"}
+    if name not in three_valued | {"technology_startup"}:
+        assert plain.assumptions
+        assert name not in {each.name for each in plain.settles}
+
+
 @settings(max_examples=60, deadline=None)
 @given(projects())
 def test_the_base_amount_is_no_wider_than_its_completions(raw: dict[str, Any]) -> None:
@@ -210,6 +349,9 @@ def test_more_jobs_never_make_the_award_less(raw: dict[str, Any], kind: str, mor
 @settings(max_examples=80, deadline=None)
 @given(projects(known=True), st.sampled_from(["construction", "equipment"]), st.integers(1, 60_000_000))
 def test_more_capital_never_makes_the_award_less(raw: dict[str, Any], what: str, more: int) -> None:
+    # Remediation is a bonus by its share of the capital, which other capital lowers.
+    for item in raw["capital"]:
+        item["what"] = "equipment" if item["what"] == "remediation" else item["what"]
     added = {"building": "A", "what": what, "amount": more}
     before = estimate(project_of(raw), trust="stated")
     after = estimate(project_of({**raw, "capital": [*raw["capital"], added]}), trust="stated")
@@ -247,6 +389,18 @@ def test_a_building_in_a_reduced_place_brings_the_duty_to_have_the_jobs_there() 
     raw["capital"] = [{"building": name, "what": "equipment", "amount": 300_000} for name in "AB"]
     raw["jobs"][0]["building"] = "A"
     assert estimate(project_of(raw)).eligible == "no"
+
+
+def test_capital_for_something_else_can_lower_the_share_of_the_remediation() -> None:
+    raw = _one_building()
+    raw["capital"] = [{"what": "equipment", "amount": 285_000}, {"what": "remediation", "amount": 15_000}]
+    raw["facts"] = {"better_than_leed_silver": False}
+    before = estimate(project_of(raw), trust="stated")
+    raw["capital"][0]["amount"] = 285_001
+    after = estimate(project_of(raw), trust="stated")
+    assert before["bonus_green"].low == 250
+    assert "bonus_green@A" not in {line.id for line in after.lines}
+    assert after["gross"].low == before["gross"].low - 250
 
 
 def test_jobs_that_are_paid_less_can_lower_the_bonus_for_salary() -> None:

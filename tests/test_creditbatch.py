@@ -42,7 +42,7 @@ def written(tmp_path: Path, *lines: str) -> Path:
 def alone(row: dict[str, str]) -> dict[str, Any]:
     areas = {name: row[name] for name, area in area_names().items() if area.rulebook == "grow-nj"}
     return {
-        "business": {"industry": row["industry"]},
+        "business": {"industry": row["industry"], "gaming_revenue_percent": 0},
         "buildings": [
             {
                 "gross_leasable_sqft": row["gross_leasable_sqft"],
@@ -54,10 +54,19 @@ def alone(row: dict[str, str]) -> dict[str, Any]:
             }
         ],
         "jobs": [
-            {"kind": kind, "count": row[f"{kind}_jobs"], "average_salary": row["average_salary"]}
+            # A row has the jobs and the capital that count.
+            {
+                "kind": kind,
+                "count": row[f"{kind}_jobs"],
+                "average_salary": row["average_salary"],
+                "hours_per_week": 35,
+                "time_at_facility_percent": 80,
+                "health_benefits": True,
+                "contractors": False,
+            }
             for kind in ("new", "retained")
         ],
-        "capital": [{"what": "construction", "amount": row["capital_investment"]}],
+        "capital": [{"what": "construction", "amount": row["capital_investment"], "when": "after", "grants": 0}],
         "application_date": row["application_date"],
         "eligibility_years": int(row["eligibility_years"]),
         "bonuses": {"stated": {"green": False}},

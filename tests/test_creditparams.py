@@ -154,7 +154,12 @@ def test_readings_that_do_not_fit_the_rules_examples_are_not_offered() -> None:
         "result_to_nearest",
         "none",
     ]
-    assert resolve_credit_readings({}) == {"A13": "reduction_rounded_down", "A54": "rate"}
+    assert resolve_credit_readings({}) == {
+        "A13": "reduction_rounded_down",
+        "A54": "rate",
+        "A59": "person_at_most_one",
+        "A60": "alike",
+    }
 
 
 def test_a_reading_that_there_is_not_is_refused() -> None:

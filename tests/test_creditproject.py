@@ -120,6 +120,7 @@ def test_all_problems_of_a_bad_project_are_told_at_once() -> None:
         ({"buildings": [BUILDING | {"id": "{a}"}]}, "expected a name of letters"),
         ({"business": {}}, "business > industry: it is missing; expected aviation, defense"),
         ({"buildings": []}, "buildings: found []"),
+        ({"name": "a\x07b"}, "name: found 'a\\x07b'; expected text without control characters"),
     ],
 )
 def test_each_problem_has_its_place_and_a_remedy(more: dict[str, Any], words: str) -> None:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from test_credit_properties import building, projects
 
+from grownj_geo.areas import areas_by_hand
 from grownj_geo.creditproject import project_of
 from grownj_geo.credits import Estimate, estimate
 from grownj_geo.creditxlsx import estimate_workbook, write_estimate
@@ -156,6 +157,73 @@ def test_the_file_is_whole_and_says_what_it_rests_on(tmp_path: Path) -> None:
     statuses = {row[0].value: row[3].value for row in book["Figures"].iter_rows(min_row=2)}
     assert statuses["base_distressed"] == "secondary"
     assert [p.name for p in tmp_path.iterdir()] == ["credit.xlsx"]
+
+
+def shown(found: Estimate) -> dict[str, tuple[Any, Any]]:
+    computed = Computed(estimate_workbook(found)["Computation"])
+    return {name: (computed[f"C{row}"], computed[f"D{row}"]) for name, row in rows(found).items()}
+
+
+def changed(found: Estimate, **values: Any) -> dict[str, tuple[Any, Any]]:
+    """Return what the workbook shows when somebody types other values into it."""
+    sheet = estimate_workbook(found)["Computation"]
+    for name, value in values.items():
+        for column in "CD":
+            sheet[f"{column}{rows(found)[name.replace('_AT_', '@')]}"] = value
+    computed = Computed(sheet)
+    return {name: (computed[f"C{row}"], computed[f"D{row}"]) for name, row in rows(found).items()}
+
+
+def three_buildings(*words: str) -> dict[str, Any]:
+    raw = ordinary()
+    raw["buildings"] = [
+        building(name, {"qualified_incentive_area": "yes", "southern_eight": word}, proximity="near")
+        for name, word in zip("ABC", words, strict=True)
+    ]
+    raw["jobs"] = [
+        {"building": name, "kind": "new", "count": count} for name, count in zip("ABC", (4, 3, 2), strict=True)
+    ]
+    raw["jobs"] += [{"building": "C", "kind": "retained", "count": 20}]
+    raw["capital"] = [{"building": name, "what": "equipment", "amount": 300_000} for name in "ABC"]
+    return raw
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("yes", "yes", "no"), ("yes", "undetermined", "no"), ("undetermined", "undetermined", "no"), ("no", "no", "no")],
+)
+def test_jobs_in_reduced_places_are_computed_from_the_buildings(words: tuple[str, ...]) -> None:
+    found = estimate(project_of(three_buildings(*words)))
+    check(found)
+    there = [line for line in found.lines if line.id in {"new_there", "retained_there"}]
+    assert len(there) == (2 if "yes" in words or "undetermined" in words else 0)
+    assert all(line.formula and line.formula_high for line in there)
+    assert found["jobs_met"].formula
+    if there:
+        more = changed(found, new_jobs_AT_A=10)
+        assert more["new_there"][1] == shown(found)["new_there"][1] + 6
+    if words == ("yes", "yes", "no"):
+        assert (shown(found)["jobs_met"][0], more["jobs_met"][0]) == ("no", "yes")
+
+
+def test_the_net_benefit_is_compared_in_the_workbook() -> None:
+    found = estimate(project_of(ordinary(net_benefit=10**9)), trust="stated")
+    check(found)
+    assert shown(found)["eligible"][0] == "yes"
+    less = changed(found, net_benefit=1_100)
+    assert (less["condition_net_benefit"][0], less["award"]) == ("no", (0, 0))
+    assert less["carried"] == (1_000, 1_000)
+    enough = float(found.if_eligible.high or 0) * 1.2
+    assert changed(found, net_benefit=enough)["condition_net_benefit"][0] == "yes"
+
+
+@pytest.mark.parametrize("bad", ["\x00", "\x07", "\x0b", "\x1f", "\ufffe"])
+def test_text_of_strangers_that_a_workbook_cannot_hold_is_replaced(tmp_path: Path, bad: str) -> None:
+    areas = areas_by_hand({"buildings": [{"id": "A"}], "cautions": [f"see{bad}here"]})
+    path = tmp_path / "credit.xlsx"
+    write_estimate(estimate(project_of(ordinary()), areas), path)
+    told = [cell.value for row in openpyxl.load_workbook(path)["Notes"].iter_rows() for cell in row]
+    assert "see\N{REPLACEMENT CHARACTER}here" in told
 
 
 @pytest.mark.parametrize("name", ['=HYPERLINK("http://x","y")', "+1+1", "@SUM(1)"])
