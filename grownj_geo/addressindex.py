@@ -245,9 +245,10 @@ class AddressIndex:
                 for name, likeness, _ in found:
                     for street, pre_in_name in by_name[name]:
                         joined = pre_in_name or (pre_typed and bool(written.pre))
-                        fit = street_fit(written, street.name, likeness, pre_in_name=joined)
-                        if joined and pre_in_name != bool(street.name.pre):
+                        if joined and bool(written.pre) == bool(street.name.pre):
+                            # Both have a direction, which is compared by itself.
                             continue
+                        fit = street_fit(written, street.name, likeness, pre_in_name=joined)
                         if not code:
                             fit = Fit(fit.off + _UNKNOWN_MUNICIPALITY, (*fit.differs, "municipality"), fit.compatible)
                         if street.id not in best or fit.off < best[street.id].fit.off:

@@ -158,7 +158,7 @@ def parse_address(text: str, directory: MunicipalDirectory) -> ParsedAddress:
     rest, zip_code = _without_tail(text, plain, book, notes)
     county, segments = _segments(rest, book)
     readings = list(dict.fromkeys(_readings(segments, county, book, notes)))
-    readings = [r for r in readings if r.line.street.name]
+    readings = [r for r in readings if any(c.isalpha() for c in r.line.street.name)]
     labelled = _labelled(", ".join(segments), county, book)
     if labelled and _adds(labelled, readings):
         # Words before the number ("Acme Corp 12 Main St") are where only the labels find it.
