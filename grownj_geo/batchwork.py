@@ -21,7 +21,7 @@ from grownj_geo.determination import software
 from grownj_geo.determine import Directory, Engine
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.features import LayerFault
-from grownj_geo.place import OFFSHORE_LIMIT_FT
+from grownj_geo.place import said_limit_ft
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.siterows import without_collecting
 from grownj_geo.tableout import Drawn, arrow_type, drawn
@@ -341,7 +341,7 @@ def _placed_as_said(engine: Engine, block: RowBlock) -> RowBlock:
     said = np.flatnonzero(block.good & block.placed & (codes != ""))
     if layer is None or not len(said):
         return block
-    limits = (OFFSHORE_LIMIT_FT + block.uncertainty_ft[said]) / FT_PER_FTUS
+    limits = said_limit_ft(block.uncertainty_ft[said]) / FT_PER_FTUS
     near = np.zeros(len(said), dtype=bool)
     for i in layer.select(as_of=engine.atlas.as_of).tolist():
         here = np.flatnonzero(codes[said] == layer.key(i))

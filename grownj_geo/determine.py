@@ -20,7 +20,7 @@ from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.leaves import Leaves
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.observe import SiteTable
-from grownj_geo.place import OFFSHORE_LIMIT_FT, PlacementKind
+from grownj_geo.place import PlacementKind, said_limit_ft
 from grownj_geo.readings import load_readings, resolve_readings
 from grownj_geo.records import (
     cautions_of,
@@ -385,7 +385,7 @@ def _check_place(leaves: Leaves, site: Site) -> None:
         layer.geometry(int(i)) for i in layer.select(as_of=leaves.atlas.as_of) if layer.key(int(i)) == site.mun_code
     ]
     away = min((float(shapely.distance(area, site.geometry)) * FT_PER_FTUS for area in areas), default=0.0)
-    if away - site.uncertainty_ft > OFFSHORE_LIMIT_FT:
+    if away > said_limit_ft(leaves.sites.uncertainty_ft)[0]:
         names = leaves.membership
         here = " or ".join(f"{names.name(code)} ({code})" for code in by_lines.codes_of(0)[:1])
         says = " ".join(["parcel number", *site.pins]) if site.mun_basis == "pin" else "statement"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,15 +14,18 @@ import shapely
 
 from grownj_geo.answers import answer_columns
 from grownj_geo.areapieces import area_label, cut, default_areas, drawn_areas
+from grownj_geo.batchwork import PREFIX
 from grownj_geo.determine import Directory
 from grownj_geo.exporttables import about_areas, about_sites, answer_marks, area_tables, site_tables
 from grownj_geo.features import Change, LayerFault
+from grownj_geo.files import put_file
 from grownj_geo.finder import Finder
 from grownj_geo.findings import Findings
 from grownj_geo.georeference import declared_system
 from grownj_geo.rows_block import OutColumn
+from grownj_geo.rows_columns import answers_in
 from grownj_geo.siterows import TableOptions, open_table
-from grownj_geo.tableparts import disk_faults, put_file
+from grownj_geo.tableparts import disk_faults
 from grownj_geo.units import WORKING_CRS
 
 if TYPE_CHECKING:
@@ -181,11 +184,9 @@ def export_sites(
     engine = question.engine()
     options = options or TableOptions()
     reader = open_table(source, options, directory=Directory(engine.atlas), finder=Finder.at_home(engine.atlas))
-    wanted = [column.name for column in answer_columns(engine, "brief")]
-    if set(wanted) <= set(reader.header):
-        # Answers have the names of site facts here and there; they state nothing.
-        terms = replace(reader.terms, roles=replace(reader.terms.roles, facts={}))
-        placer = terms.placer(Directory(engine.atlas))
+    wanted = {column.name for column in answer_columns(engine, "brief")}
+    if wanted <= {name.removeprefix(PREFIX) for name in answers_in(reader.header)}:
+        placer = reader.terms.placer(Directory(engine.atlas))
         blocks = [placer.place(raw) for raw in reader.raw_blocks()]
         columns = {name: [x for block in blocks for x in block.columns[name]] for name in reader.header}
         geometries = np.concatenate([block.geometries for block in blocks])

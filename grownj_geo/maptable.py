@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grownj_geo.answers import atlas_mark, rulebook_mark
-from grownj_geo.batchwork import batch_columns
+from grownj_geo.batchwork import PREFIX
 from grownj_geo.features import Change
 from grownj_geo.finder import Finder
+from grownj_geo.rows_columns import answers_in
 from grownj_geo.siterows import SiteTableReader, open_table, row_source
 
 if TYPE_CHECKING:
@@ -21,10 +22,6 @@ if TYPE_CHECKING:
     from grownj_geo.siterows import TableOptions
 
 __all__ = ["open_sites"]
-
-_PREFIX = "grownj_"
-_MARKS = ("problem", "review", "rulebook", "atlas")
-"""Columns that together only a batch writes."""
 
 
 @dataclass
@@ -67,26 +64,23 @@ def open_sites(path: Path, options: TableOptions, *, directory: MunicipalDirecto
         return open_table(path, options, directory=directory)
     finder = Finder.at_home(engine.atlas)
     source = row_source(path, options)
-    header = {column.name for column in source.columns}
-    # A column whose name was taken got a prefix; then the one without is the table's own.
-    own = {name: f"{_PREFIX}{name}" if f"{_PREFIX}{name}" in header else name for name in _MARKS}
-    if not set(own.values()) <= header:
+    left = answers_in([column.name for column in source.columns])
+    if not left:
         return open_table(path, options, directory=directory, finder=finder)
-    names = [column.name for column in batch_columns(engine, (), "full")]
-    left = frozenset(f"{_PREFIX}{n}" if f"{_PREFIX}{n}" in header else n for n in names) & header
-    left |= {column for column in header if column.startswith(_PREFIX)}
     words = f"A batch wrote {len(left)} columns of answers into {path.name}; they were left aside and made anew."
     told = [*source.changes, Change(kind="answers_left", effect="noted", count=len(left), words=words)]
-    told += _differences(source, own, engine)
+    told += _differences(source, left, engine)
     return SiteTableReader(_Without(source, left, told), options, directory, finder)
 
 
-def _differences(source: RowSource, own: dict[str, str], engine: Engine) -> list[Change]:
+def _differences(source: RowSource, answers: frozenset[str], engine: Engine) -> list[Change]:
     """Return what the table was answered with, where that is not what answers now."""
     first = next(iter(source.raw_blocks(0, 1_000)), None)
     found = []
     for name, now in (("rulebook", rulebook_mark(engine)), ("atlas", atlas_mark(engine))):
-        before = {str(v) for v in (() if first is None else first.columns[own[name]]) if v not in {None, ""}} - {now}
+        marks = [column for column in answers if column.removeprefix(PREFIX) == name]
+        cells = [cell for column in marks if first is not None for cell in first.columns[column]]
+        before = {str(cell) for cell in cells if cell not in {None, ""}} - {now}
         if before:
             what = "rules" if name == "rulebook" else "layers or another day"
             words = f"The table was answered with other {what} ({', '.join(sorted(before))}); the map has {now}."

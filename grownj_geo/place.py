@@ -30,6 +30,7 @@ __all__ = [
     "PlacementKind",
     "municipalities_by_code",
     "place_sites",
+    "said_limit_ft",
 ]
 
 OFFSHORE_LIMIT_FT = 1_000.0
@@ -115,6 +116,14 @@ class _Found:
     neighbours: tuple[tuple[str, float], ...] = ()
     distances: tuple[float, ...] = ()
     outside: float = np.nan
+
+
+def said_limit_ft(uncertainty_ft: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return how far from the municipality that is said of it each of n places may lie, in feet, shape (n,).
+
+    As far as a pier may, and farther by what the place may be off.
+    """
+    return OFFSHORE_LIMIT_FT + uncertainty_ft
 
 
 def place_sites(atlas: Atlas, sites: SiteTable) -> Placement:

@@ -8,7 +8,8 @@ from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING, Any
 
 from grownj_geo.features import LayerFault
-from grownj_geo.tableparts import disk_faults, put_file
+from grownj_geo.files import put_file
+from grownj_geo.tableparts import disk_faults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

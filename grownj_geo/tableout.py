@@ -11,8 +11,9 @@ import numpy as np
 import shapely
 
 from grownj_geo.features import Change, LayerFault
+from grownj_geo.files import put_file
 from grownj_geo.rows_block import OutColumn, cell_text, is_blank
-from grownj_geo.tableparts import Parts, disk_faults, parts_done, put_file
+from grownj_geo.tableparts import Parts, disk_faults, parts_done
 from grownj_geo.units import WORKING_CRS
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__all__ = ["Parts", "disk_faults", "parts_done", "put_file"]
+__all__ = ["Parts", "disk_faults", "parts_done"]
 
 _FULL = frozenset({errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC)})
 _PLAN = "plan.json"
