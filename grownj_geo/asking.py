@@ -6,7 +6,8 @@ locator that gives no answer is said, and the next one is asked.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 import shapely
@@ -168,6 +169,10 @@ class Asker:
             words = f"no answer ({answer.kind.replace('_', ' ')}): {str(answer).rstrip('.')}"
             run.asked.append(Asked(locator.name, "failed", words, locator.online))
             return
+        # What is kept from earlier says its day; what came now is no other answer for that.
+        today = datetime.now(UTC).date()
+        if locator.online:
+            answer = tuple(replace(match, answered_on=match.answered_on or today) for match in answer)
         verdict = judge(run.typed, answer, codes_of=self.codes_of, names=self._directory.names)
         run.verdicts.append(verdict)
         words = self._verdict_words(verdict) or _nothing_words(locator, run.typed)
