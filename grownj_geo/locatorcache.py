@@ -32,6 +32,7 @@ _FILE = "locators.sqlite"
 _FORMAT = 1
 _DAY_S = 86_400.0
 _BUSY_S = 10.0
+_KEYS_AT_ONCE = 500
 # Services err, and learn: an address that is not known today is asked for again soon.
 _UNKNOWN_DAYS = 1.0
 # No service is left alone for longer because of what a clock or a server said.
@@ -87,33 +88,49 @@ class AnswerCache:
         parts
             What tells questions apart: the locator, its address, and everything that is sent and compared.
         """
+        return self.get_many([parts])[0]
+
+    def get_many(self, questions: Sequence[Sequence[str]]) -> list[tuple[Match, ...] | None]:
+        """Return the answers to many questions, in order; see `get`."""
         if self.days <= 0:
-            return None
-        sql = "SELECT asked_at, matches FROM answers WHERE key = ?"
-        rows = self._run(lambda connection: connection.execute(sql, (_key(parts),)).fetchall())
-        if not rows:
-            return None
-        asked_at, text = rows[0]
+            return [None] * len(questions)
+        keys = [_key(parts) for parts in questions]
+
+        def look(connection: sqlite3.Connection) -> dict[str, tuple[float, str]]:
+            found: dict[str, tuple[float, str]] = {}
+            for first in range(0, len(keys), _KEYS_AT_ONCE):
+                some = keys[first : first + _KEYS_AT_ONCE]
+                marks = ", ".join("?" * len(some))
+                sql = f"SELECT key, asked_at, matches FROM answers WHERE key IN ({marks})"  # noqa: S608 - marks only
+                found |= {key: (asked_at, text) for key, asked_at, text in connection.execute(sql, some)}
+            return found
+
+        found = self._run(look) or {}
+        now = time.time()
+        return [self._kept(*found[key], now) if key in found else None for key in keys]
+
+    def _kept(self, asked_at: float, text: str, now: float) -> tuple[Match, ...] | None:
+        """Return a kept answer, with the day of it; None where it is too old."""
         kept = json.loads(text)
-        age_s = time.time() - asked_at
         # A clock that was set back makes an answer younger than no time at all.
-        if not 0 <= age_s <= _DAY_S * (self.days if kept else min(self.days, _UNKNOWN_DAYS)):
+        if not 0 <= now - asked_at <= _DAY_S * (self.days if kept else min(self.days, _UNKNOWN_DAYS)):
             return None
         answered_on = datetime.fromtimestamp(asked_at, UTC).date()
         return tuple(Match(**{**one, "notes": tuple(one["notes"]), "answered_on": answered_on}) for one in kept)
 
     def put(self, locator: str, parts: Sequence[str], matches: Sequence[Match]) -> None:
         """Keep an answer, and drop those that are too old."""
-        if self.days <= 0:
+        self.put_many(locator, [(parts, matches)])
+
+    def put_many(self, locator: str, answers: Sequence[tuple[Sequence[str], Sequence[Match]]]) -> None:
+        """Keep many answers, all of them or none."""
+        if self.days <= 0 or not answers:
             return
-        content = [
-            {n: v for n, v in asdict(match).items() if n not in {"geometry", "answered_on"}} for match in matches
-        ]
         now = time.time()
-        row = (_key(parts), locator, now, json.dumps(content, ensure_ascii=False))
+        rows = [(_key(parts), locator, now, _written(matches)) for parts, matches in answers]
 
         def keep(connection: sqlite3.Connection) -> bool:
-            connection.execute("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", row)
+            connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
             connection.execute("DELETE FROM answers WHERE asked_at < ?", (now - _DAY_S * self.days,))
             return True
 
@@ -153,7 +170,7 @@ class AnswerCache:
 
     # -- turns --
 
-    def turn(self, service: str, *, rate_per_s: float) -> float:
+    def turn(self, service: str, *, rate_per_s: float, longest_wait_s: float = _LONGEST_REST_S) -> float:
         """Take a turn to ask a service, and return how many seconds to wait for it.
 
         Parameters
@@ -162,11 +179,14 @@ class AnswerCache:
             Host and port: what is asked too often counts there, whoever asks.
         rate_per_s
             How many questions a second, of all programs on this machine together.
+        longest_wait_s
+            No turn is taken that would have to be waited for longer than this; the wait is returned all the same.
         """
         now = time.time()
 
         def take(turn: _Turn) -> _Turn:
-            return _Turn(max(now, *turn) + 1.0 / rate_per_s, turn.rest_until)
+            at = max(now, *turn)
+            return turn if at - now > longest_wait_s else _Turn(at + 1.0 / rate_per_s, turn.rest_until)
 
         return max(now, *self._change(service, now, take)) - now
 
@@ -208,6 +228,7 @@ class AnswerCache:
             with closing(self._opened()) as connection:
                 found = work(connection)
                 connection.execute("COMMIT")
+                self.problem = None
                 return found
         except (OSError, sqlite3.Error) as error:
             self.problem = (
@@ -245,6 +266,12 @@ class _Turn(NamedTuple):
     def plausible(self, now: float) -> _Turn:
         """Return the turn without what only a clock that was set back can explain: nobody waits for days."""
         return _Turn(*(at if at - now <= _LONGEST_REST_S else 0.0 for at in self))
+
+
+def _written(matches: Sequence[Match]) -> str:
+    """Return an answer as it is kept; online matches have no outline."""
+    content = [{n: v for n, v in asdict(match).items() if n not in {"geometry", "answered_on"}} for match in matches]
+    return json.dumps(content, ensure_ascii=False)
 
 
 def _key(parts: Sequence[str]) -> str:

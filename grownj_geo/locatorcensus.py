@@ -111,7 +111,7 @@ class CensusLocator(OnlineLocator):
                 return [*first, *[self._unasked(error)] * (len(queries) - middle)]
             return first + self._answers(session, queries[middle:], waited=slow)
         answers: list[Answer] = [self._nonsense_row("is not in its answer")] * len(queries)
-        ties = []
+        ties, kept = [], []
         for i, query in enumerate(queries):
             row = rows.get(i)
             if row is None:
@@ -122,8 +122,9 @@ class CensusLocator(OnlineLocator):
                 answers[i] = self._nonsense_row(row)
             else:
                 matches = self._matches(query, row)
-                self._keep(query, matches)
+                kept.append((query, matches))
                 answers[i] = self._told(matches)
+        self._keep(kept)
         one_by_one = super()._ask_many(session, [queries[i] for i in ties], lambda _: None)
         for i, answer in zip(ties, one_by_one, strict=True):
             answers[i] = answer

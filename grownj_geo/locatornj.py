@@ -149,6 +149,7 @@ class NjLocator(OnlineLocator):
         form = {"addresses": json.dumps({"records": records}), "outSR": _WKID, "outFields": "*", "f": "json"}
         found = self._read(session, f"{self.options.url}/geocodeAddresses", self._located, form=form)
         numbers = [number for number, _ in found]
+        kept = []
         for number, place in found:
             # Of an address that is in the answer twice, nobody knows which place is meant.
             if not first <= number < end or numbers.count(number) > 1:
@@ -157,8 +158,9 @@ class NjLocator(OnlineLocator):
             # A list has one place for each address. Where others may be as good, the address is asked for alone.
             if matches and (matches[0].score < 1 or not (queries[number].city or queries[number].zip_code)):
                 continue
-            self._keep(queries[number], matches)
+            kept.append((queries[number], matches))
             answers[number] = self._told(matches)
+        self._keep(kept)
 
     def _located(self, reply: Reply) -> list[tuple[int, Found | None]]:
         """Return places by number of the address, None where there is none; ties and what is unclear are left out."""

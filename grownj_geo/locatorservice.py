@@ -174,22 +174,21 @@ class OnlineLocator(ABC):
         self, queries: Sequence[AddressQuery], *, progress: Callable[[int, int], None] | None = None
     ) -> tuple[Answer, ...]:
         """Return an answer for each query, in order; what is known already or was asked twice is not sent again."""
+        parts = [self._parts(query) for query in queries]
         answers: dict[tuple[str, ...], Answer] = {}
         waiting: dict[tuple[str, ...], AddressQuery] = {}
-        for query in queries:
-            parts = self._parts(query)
-            if parts in answers or parts in waiting:
+        for key, kept, query in zip(parts, self.cache.get_many(parts), queries, strict=True):
+            if key in answers or key in waiting:
                 continue
             try:
                 self._check(query)
             except LocatorError as error:
-                answers[parts] = error
+                answers[key] = error
                 continue
-            kept = self.cache.get(parts)
             if kept is None:
-                waiting[parts] = query
+                waiting[key] = query
             else:
-                answers[parts] = self._told(kept)
+                answers[key] = self._told(kept)
         most = self.options.most_at_once
         if most is not None and len(waiting) > most:
             refused = self._error(
@@ -208,7 +207,7 @@ class OnlineLocator(ABC):
             with self._session(len(waiting)) as session:
                 found = self._ask_many(session, list(waiting.values()), count)
             answers.update(zip(waiting, found, strict=True))
-        return tuple(answers[self._parts(query)] for query in queries)
+        return tuple(answers[key] for key in parts)
 
     # -- what each service says --
 
@@ -282,11 +281,11 @@ class OnlineLocator(ABC):
     def _fresh(self, session: Session, query: AddressQuery) -> tuple[Match, ...]:
         """Ask for one address, and keep the answer."""
         matches = self._matches(query, self._ask(session, query))
-        self._keep(query, matches)
+        self._keep([(query, matches)])
         return matches
 
-    def _keep(self, query: AddressQuery, matches: tuple[Match, ...]) -> None:
-        self.cache.put(self.name, self._parts(query), matches)
+    def _keep(self, answers: Sequence[tuple[AddressQuery, tuple[Match, ...]]]) -> None:
+        self.cache.put_many(self.name, [(self._parts(query), matches) for query, matches in answers])
 
     def _read(
         self,
@@ -324,14 +323,12 @@ class OnlineLocator(ABC):
             raise self._error_of(error) from error
 
     def _wait_for_turn(self, guard: Guard) -> None:
-        resting = self.cache.resting_s(self._host)
-        # Turns that others took before count as the service being asked too often.
-        wait = (
-            resting
-            if resting > guard.longest_wait_s
-            else self.cache.turn(self._host, rate_per_s=self.options.rate_per_s)
-        )
-        if wait > max(guard.longest_wait_s, self.options.timeout_s):
+        # A service that asked to be left alone is waited for shortly, programs that ask it too as long as it itself.
+        wait, most = self.cache.resting_s(self._host), guard.longest_wait_s
+        if wait <= most:
+            most = max(most, self.options.timeout_s)
+            wait = self.cache.turn(self._host, rate_per_s=self.options.rate_per_s, longest_wait_s=most)
+        if wait > most:
             raise self._error(
                 "rate_limited",
                 f"was not asked: it may be asked again in {wait:,.0f} seconds only. Wait, or choose another locator",

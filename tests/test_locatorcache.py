@@ -114,6 +114,32 @@ def test_turns_are_a_time_apart(tmp_path: Path) -> None:
     assert cache.turn("b.example", rate_per_s=1.0) == 0
 
 
+def test_a_turn_that_nobody_would_wait_for_is_not_taken(tmp_path: Path) -> None:
+    cache = AnswerCache(tmp_path, days=1)
+    for _ in range(3):
+        cache.turn("a.example", rate_per_s=0.1)
+    assert cache.turn("a.example", rate_per_s=0.1, longest_wait_s=5) == pytest.approx(30, abs=1)
+    assert cache.turn("a.example", rate_per_s=0.1) == pytest.approx(30, abs=1)
+
+
+def test_many_answers_are_kept_and_found_together(tmp_path: Path) -> None:
+    cache = AnswerCache(tmp_path, days=1)
+    questions = [("census", str(i)) for i in range(1_234)]
+    cache.put_many("census", [(parts, [FOUND] if i % 2 else []) for i, parts in enumerate(questions[:1_200])])
+    found = cache.get_many([*questions, questions[1]])
+    assert [None if one is None else len(one) for one in found] == [i % 2 for i in range(1_200)] + [None] * 34 + [1]
+
+
+def test_trouble_that_is_over_is_not_told_any_more(tmp_path: Path) -> None:
+    cache = AnswerCache(tmp_path, days=1)
+    cache.path.mkdir()
+    cache.put("census", PARTS, [FOUND])
+    assert cache.problem
+    cache.path.rmdir()
+    cache.put("census", PARTS, [FOUND])
+    assert cache.problem is None
+
+
 def _take(home: Path, count: int) -> list[float]:
     cache = AnswerCache(home, days=1)
     return [time.time() + cache.turn("a.example", rate_per_s=10.0) for _ in range(count)]
