@@ -1,0 +1,207 @@
+"""Tables with addresses and parcel numbers: looked up where they are read, the same as one by one."""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import shapely
+from geocoding_servers import CensusServer
+from parcel_world import local_sources, parcel_home, square
+
+from grownj_geo.asking import Sources
+from grownj_geo.batch import BatchOptions, Question, run_batch
+from grownj_geo.determine import Directory
+from grownj_geo.features import LayerFault
+from grownj_geo.finder import Finder
+from grownj_geo.siterows import TableOptions, open_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grownj_geo.atlas import Atlas
+    from grownj_geo.determine import Engine
+    from grownj_geo.rows_block import RowBlock
+
+NEWARK = "920 Broad St, Newark, NJ 07102"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return parcel_home(tmp_path_factory.mktemp("parcels"))
+
+
+@pytest.fixture
+def finder(atlas: Atlas, home: Path) -> Finder:
+    return Finder(atlas, local_sources(atlas, home))
+
+
+def written(folder: Path, text: str, name: str = "sites.csv") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def read(path: Path, atlas: Atlas, finder: Finder | None, **options: Any) -> tuple[RowBlock, list[str]]:
+    table = open_table(path, TableOptions(**options), directory=Directory(atlas), finder=finder)
+    (block,) = table.blocks()
+    return block, [change.words for change in table.changes]
+
+
+def test_addresses_become_sites_as_one_by_one(atlas: Atlas, finder: Finder, tmp_path: Path) -> None:
+    texts = ["100 Main St, Camden", "5 Twin Ave, Camden", "9 Stack Rd, Camden City", "11 Blank St, Camden"]
+    path = written(tmp_path, "name,address\n" + "".join(f'{i},"{text}"\n' for i, text in enumerate(texts)))
+    block, told = read(path, atlas, finder)
+    for row, text in enumerate(texts):
+        site, alone = block.site(row), finder.site(text)
+        assert site is not None
+        for name in ("typed", "located_by", "uncertainty_ft", "mun_code", "mun_basis", "pins", "notes"):
+            assert getattr(site, name) == getattr(alone, name), name
+        assert site.geometry == alone.geometry
+    assert "Addresses looked up, each once: 4: found by local 2, several places fit 2." in told
+
+
+def test_an_address_is_put_together_from_its_columns(atlas: Atlas, finder: Finder, tmp_path: Path) -> None:
+    text = (
+        "House Number,Street,City,Municipality,County,ZIP\n"
+        "1,Line Rd,Camden,Collingswood,Camden,08108\n"
+        "12,Spring St,,Washington Township,Morris,7880\n"
+        "100,Main St,,0408,,\n"
+    )
+    block, _ = read(written(tmp_path, text), atlas, finder)
+    assert [site and site.pins for site in block.sites] == [("0412_5_1",), ("1438_7_3",), ("0408_81_1",)]
+    assert block.sites[1] is not None
+    assert block.sites[1].typed == "12 Spring St, Washington Township, Morris County, NJ 07880"
+
+
+def test_an_address_that_does_not_settle_leaves_what_the_row_states(
+    atlas: Atlas, finder: Finder, tmp_path: Path
+) -> None:
+    text = 'address,municipality\n"104 Main St",Camden City\n"104 Main St, Camden",\n"PO Box 1, Camden",\n'
+    block, told = read(written(tmp_path, text), atlas, finder)
+    stated = block.site(0)
+    assert stated is not None
+    assert (stated.geometry, stated.mun_code, stated.mun_basis) == (None, "0408", "stated")
+    assert any(note.startswith("The address gave no place: The address") for note in stated.notes)
+    assert block.problems[1] is not None
+    assert block.problems[1].startswith("Row 3: The address '104 Main St, Camden' was not found surely")
+    assert "Main Street" in block.problems[1]
+    assert block.problems[2] is not None
+    assert "box at a post office" in block.problems[2]
+    assert any(words.startswith("Addresses that gave no place") for words in (c.words for c in block.changes))
+    assert any("no place fits surely 2, not read 1" in words for words in told)
+
+
+def test_a_place_in_the_row_outranks_its_address(atlas: Atlas, finder: Finder, tmp_path: Path) -> None:
+    text = 'lon,lat,address\n-74.1641,40.7344,"100 Main St, Camden"\n,,"100 Main St, Camden"\n'
+    block, _ = read(written(tmp_path, text), atlas, finder)
+    assert block.sites[0] is not None
+    assert block.sites[0].typed == "40.7344,-74.1641"
+    assert block.sites[1] is not None
+    assert block.sites[1].pins == ("0408_81_1",)
+
+
+def test_parcel_numbers_and_lots_get_their_outlines(atlas: Atlas, finder: Finder, tmp_path: Path) -> None:
+    pins, _ = read(written(tmp_path, "pams_pin\n0408_81_1\n0408_81_1.1\n0714_1_1\n"), atlas, finder)
+    assert shapely.hausdorff_distance(pins.geometries[0], square((-75.1190, 39.9447), 0.0)) < 0.01
+    assert (pins.geometries[1], pins.mun_codes[1], pins.problems[1]) == (None, "0408", None)
+    assert any("is not among the loaded parcels" in note for note in pins.notes[1])
+    assert pins.mun_codes[2] == "0714"
+    lots, _ = read(written(tmp_path, "municipality,block,lot\nCamden City,81,1.10\n"), atlas, finder)
+    assert lots.pins[0] == ("0408_81_1.10",)
+    assert lots.geometries[0] is not None
+
+
+def test_a_column_of_places_takes_all_that_check_takes(atlas: Atlas, finder: Finder, tmp_path: Path) -> None:
+    text = 'place\n"40.7344,-74.1641"\nCamden City block 81 lot 1\n"100 Main St, Camden"\n0408_81_1\n'
+    block, _ = read(written(tmp_path, text), atlas, finder, site="place")
+    assert block.problems == [None] * 4
+    assert block.geometries[1].equals(block.geometries[2])
+    without, _ = read(written(tmp_path, text), atlas, None, site="place")
+    assert [problem is None for problem in without.problems] == [True, False, False, True]
+
+
+def test_where_nothing_can_be_looked_up_the_columns_stay_what_they_were(atlas: Atlas, tmp_path: Path) -> None:
+    path = written(tmp_path, 'address,municipality\n"100 Main St",Camden City\n')
+    plain, told = read(path, atlas, None)
+    same, told_too = read(path, atlas, Finder(atlas))
+    assert told == told_too == ["Columns used: 'municipality' for municipality."]
+    assert plain.sites == same.sites
+    with pytest.raises(LayerFault, match="An address cannot be looked up here") as caught:
+        open_table(path, TableOptions(address="address"), directory=Directory(atlas), finder=Finder(atlas))
+    assert caught.value.fault == "no_locator"
+    with pytest.raises(LayerFault, match="layers import parcels FILE") as caught:
+        read(written(tmp_path, 'address\n"100 Main St"\n'), atlas, Finder(atlas))
+    assert caught.value.fault == "no_place_columns"
+
+
+def test_online_locators_are_asked_in_files_and_told(atlas: Atlas, home: Path, tmp_path: Path) -> None:
+    texts = [NEWARK, "100 Main St, Camden", NEWARK, "33 Livingston Ave, New Brunswick, NJ", "5 Nowhere St, Newark"]
+    text = "address\n" + "".join(f'"{one}"\n' for one in texts)
+    local = local_sources(atlas, home)
+    with CensusServer() as census:
+        finder = Finder(atlas, Sources(local.store, (*local.locators, census.locator(tmp_path))))
+        table = open_table(written(tmp_path, text), directory=Directory(atlas), finder=finder)
+        assert len(table.sends) == 1
+        assert "census" in table.sends[0]
+        assert not table.seekable
+        (block,) = table.blocks()
+        assert [asked.kind for asked in census.log] == ["addressbatch"]
+    assert [problem is None for problem in block.problems] == [True, True, True, True, False]
+    assert block.uncertainty_ft[0] > 1_000
+    words = [change.words for change in table.changes]
+    assert "Addresses looked up, each once: 4: found by census 2, found by local 1, not found 1." in words
+    assert any(one.startswith("census was asked about 3 addresses.") for one in words)
+
+
+def test_a_service_that_fails_is_said_in_every_row(atlas: Atlas, tmp_path: Path) -> None:
+    with CensusServer() as census:
+        locator = census.locator(tmp_path, timeout_s=1.0)
+    finder = Finder(atlas, Sources(None, (locator,)))
+    block, told = read(written(tmp_path, f'address\n"{NEWARK}"\n"1 Line Rd, Camden"\n'), atlas, finder)
+    assert all(problem is not None and "census: no answer" in problem for problem in block.problems)
+    assert any("not found, and not everybody answered 2" in words for words in told)
+
+
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_a_batch_answers_as_check_does(
+    engine: Engine, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    monkeypatch.setenv("GROWNJ_HOME", str(home))
+    texts = [
+        "100 Main St, Camden",
+        "1 Line Rd, Collingswood",
+        "5 Twin Ave, Camden",
+        "12 Spring St, Washington Township",
+    ]
+    path = written(tmp_path, "address\n" + "".join(f'"{text}"\n' for text in texts))
+    out, evidence = tmp_path / "out.csv", tmp_path / "out.jsonl"
+    question = Question(as_of=engine.atlas.as_of)
+    options = BatchOptions(workers=workers, block_rows=2)
+    found = run_batch(path, out, question, options=options, evidence=evidence)
+    with out.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    finder = Finder.at_home(engine.atlas)
+    for text, row in zip(texts[:3], rows, strict=False):
+        alone = engine.determine(finder.site(text))
+        assert row["address"] == text
+        assert row["qualified_incentive_area"] == alone["qualified_incentive_area"].outcome
+        assert row["garden_state_growth_zone"] == alone["garden_state_growth_zone"].outcome
+    assert "2 places fit equally well" in rows[2]["notes"]
+    assert rows[3]["garden_state_growth_zone"] == ""
+    assert "municipalities have the name" in rows[3]["problem"]
+    assert (found.rows, found.answered) == (4, 3)
+    assert len(evidence.read_text(encoding="utf-8").splitlines()) == 3
+
+
+def test_other_parcels_are_another_run(
+    engine: Engine, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path, "pams_pin\n0408_81_1\n")
+    monkeypatch.setenv("GROWNJ_HOME", str(home))
+    table = open_table(path, directory=Directory(engine.atlas), finder=Finder.at_home(engine.atlas))
+    assert table.mark is not None
+    assert "parcels" in table.mark
+    monkeypatch.setenv("GROWNJ_HOME", str(tmp_path / "empty"))
+    assert open_table(path, directory=Directory(engine.atlas), finder=Finder.at_home(engine.atlas)).mark is None
