@@ -52,7 +52,7 @@ it said cannot be understood; or it was not asked, or would not take what it was
 
 _ZIP = re.compile(r"\b([0-9]{5})(?:-[0-9]{4})?\s*$")
 _STATE = re.compile(r"(?:^|[\s,])(?:N\.?\s?J\.?|NEW JERSEY)\s*,?\s*$", re.IGNORECASE)
-_COUNTRY = re.compile(r"[\s,]+(?:U\.?\s?S\.?\s?A?\.?|UNITED STATES(?: OF AMERICA)?)\s*$", re.IGNORECASE)
+_COUNTRY = re.compile(r"(?:^|[\s,])(?:U\.?\s?S\.?\s?A?\.?|UNITED STATES(?: OF AMERICA)?)\s*$", re.IGNORECASE)
 
 
 class LocatorError(RuntimeError):
@@ -129,7 +129,7 @@ class AddressQuery:
         >>> found.street, found.city, found.zip_code
         ('12 Main St', 'Camden', '08102')
         """
-        rest = _COUNTRY.sub("", " ".join(plain_text(text).split()))
+        rest = _COUNTRY.sub("", " ".join(plain_text(text).split())).rstrip(" ,")
         found = _ZIP.search(rest)
         # A house number alone is no ZIP code.
         zip_code = found[1] if found and found.start() else None
