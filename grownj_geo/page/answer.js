@@ -1,5 +1,5 @@
 // The answer: the base amount first, what is near a line, then every finding by what it comes to.
-import { button, byId, count, feet, make, margin, number, sign, visible, weak } from "./dom.js";
+import { button, byId, count, feet, make, margin, named, number, sign, visible, weak } from "./dom.js";
 import { share } from "./site.js";
 
 // As in the tables of `grownj batch`: up to here a margin is exact, beyond it is only said that it is wider.
@@ -94,6 +94,16 @@ function notChecked(record) {
   return make("details", { id: "not-checked" }, make("summary", {}, make("h3", {}, "Not checked: layers that are not loaded (" + rows.length + ")")), make("ul", { class: "plain" }, rows));
 }
 
+// Both are kept and said: what was typed, and where the person put it.
+function moved(record, question, acts) {
+  const own = question.notes.map((one) => make("p", {}, visible(one)));
+  if (question.geometry !== null && question.geometry.type === "Point" && question.typed !== null) {
+    own.unshift(make("p", {}, make("strong", {}, "You moved the site. "), "Typed was ", named(question.typed), "; what follows is for the place where you put the marker."));
+    own.push(button("Put it back to where it was found", acts.putBack, { id: "put-back" }));
+  }
+  return own.length === 0 ? null : make("div", { class: "box", id: "moved" }, own);
+}
+
 function list(title, lines, id) {
   if (lines.length === 0) return null;
   return make("details", { id: id }, make("summary", {}, make("h3", {}, title + " (" + lines.length + ")")), make("ul", { class: "notes" }, lines.map((one) => make("li", {}, visible(one)))));
@@ -139,6 +149,7 @@ export function showAnswer({ record, question, view, acts, factLabels, card }) {
     make("h2", { id: "answer-title" }, title),
     ...headline(record),
     make("p", { class: "note", id: "better" }),
+    moved(record, question, acts),
     nearLines(record, view, acts),
     make("div", { class: "tools", role: "group", "aria-label": "Take the answer with you" },
       button("Report (PDF)", (event) => acts.report("pdf", event.currentTarget), { id: "report-pdf", class: "main" }),

@@ -8,9 +8,9 @@ let asking = null;
 
 // What went wrong, as it is shown: the service's own words, which say what to do.
 export class Problem extends Error {
-  constructor(words, { status = 0, code = null, choices = [], errors = [] } = {}) {
+  constructor(words, { status = 0, code = null, choices = [], asked = [], errors = [] } = {}) {
     super(words);
-    Object.assign(this, { status: status, code: code, choices: choices, errors: errors });
+    Object.assign(this, { status: status, code: code, choices: choices, asked: asked, errors: errors });
   }
 }
 

@@ -26,7 +26,7 @@ export function readyBatch({ asOf, about }) {
   const list = byId("jobs");
   const rows = new Map();
   const { limits } = about;
-  byId("many-note").textContent = "At most " + number(limits.upload_mb) + " MB. The table and its answer stay with the service that you opened, for " + number(limits.job_hours) + " hours, and are then removed; you can remove them sooner.";
+  byId("many-note").textContent = "Rows are checked as of the day that is set above. At most " + number(limits.upload_mb) + " MB. The table and its answer stay with the service that you opened, for " + number(limits.job_hours) + " hours, and are then removed; you can remove them sooner.";
 
   function none() {
     byId("jobs-none").hidden = rows.size > 0;
@@ -42,7 +42,7 @@ export function readyBatch({ asOf, about }) {
       if (isBusy(take)) return;
       busy(take, true);
       try {
-        await download(made.job.links.result, {}, "answers.csv");
+        await download("jobs/" + made.id + "/result", {}, "answers.csv");
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         told.replaceChildren(make("p", { class: "problem" }, error.message));

@@ -5,7 +5,7 @@ import { byId, count, make, say } from "./dom.js";
 
 const MOST_CORNERS = 2000;
 
-export function readyDrawing(view, { done, closed }) {
+export function readyDrawing(view, { opened, done, closed }) {
   const { map } = view;
   const panel = byId("draw");
   const field = byId("corners");
@@ -109,8 +109,7 @@ export function readyDrawing(view, { done, closed }) {
 
   function open(start = []) {
     before = document.activeElement;
-    // The legend lies on ground where corners may be.
-    byId("legend").open = false;
+    opened();
     corners = start.map((at) => [...at]);
     write();
     group.addTo(map);

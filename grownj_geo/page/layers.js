@@ -13,7 +13,7 @@ function edition(layer) {
     make("h4", {}, layer.title),
     make("p", { class: "state" }, [word, day, holds, known].filter((one) => one).join("; ")),
     layer.problem ? make("p", { class: "problem" }, visible(layer.problem)) : null,
-    layer.words ? make("p", { class: "note" }, visible(layer.words)) : null,
+    layer.status !== "loaded" && layer.words ? make("p", { class: "note" }, visible(layer.words)) : null,
     layer.status !== "loaded" && (layer.waiting || []).length > 0 ? make("p", { class: "note" }, "Waiting for it: " + layer.waiting.join(", ")) : null,
     layer.status !== "loaded" && layer.how ? make("p", { class: "note" }, "To load it, whoever runs this service types: ", make("code", {}, layer.how)) : null,
     make("p", { class: "cite" }, [layer.publisher, layer.origin, layer.sha256 ? "fingerprint " + layer.sha256.slice(0, 12) : null].filter((one) => one).map(visible).join("; ")),

@@ -24,6 +24,7 @@ let search = null;
 
 function problem(words) {
   byId("problem").replaceChildren(...(words === "" ? [] : [make("p", { class: "problem" }, words)]));
+  if (words !== "") byId("problem").scrollIntoView({ block: "nearest" });
 }
 
 // Ask another question: what changes, and whether the browser's Back button returns to the one before.
@@ -42,10 +43,10 @@ function remember(push) {
   else window.history.replaceState(state.question, "", address);
 }
 
-async function run({ fit }) {
+async function run({ fit, told = "" }) {
   if (state.running !== null) state.running.abort();
   hideChoices();
-  problem("");
+  problem(told);
   const question = state.question;
   if (!questions.hasSite(question)) return;
   const running = (state.running = new AbortController());
@@ -57,8 +58,10 @@ async function run({ fit }) {
     const [came, overlay] = await Promise.all([call("determine", { ...asked, kind: "answer" }), call("overlay", asked)]);
     const text = await came.text();
     if (running !== state.running) return;
-    show(JSON.parse(text), text, overlay, question, fit);
+    const record = JSON.parse(text);
+    show(record, text, overlay, question, fit);
     better(asked, running);
+    if (!record.site.located_by.startsWith("coordinates")) alternatives(question, running);
   } catch (error) {
     if (error.name === "AbortError" || running !== state.running) return;
     if (!(error instanceof Problem)) throw error;
@@ -78,10 +81,9 @@ function show(record, text, overlay, question, fit) {
   const card = siteCard(record, question, view, {
     moved: moved,
     known: (off) => ask({ ...placeOf(question), uncertainty: off }, { fit: false }),
-    putBack: () => ask({ site: question.typed }),
     edit: (ring) => drawing.open(ring),
   });
-  const acts = { why: (finding) => showWhy(questions.toBody(question), finding), line: line, state: stateFacts, report: report, record: keepRecord, share: share, strict: (on) => ask({ strict: on }, { fit: false }) };
+  const acts = { why: (finding) => showWhy(questions.toBody(question), finding), line: line, state: stateFacts, report: report, record: keepRecord, share: share, putBack: () => ask({ site: question.typed }), strict: (on) => ask({ strict: on }, { fit: false }) };
   const held = document.activeElement !== null && byId("answer").contains(document.activeElement) ? document.activeElement.id : "";
   showAnswer({ record: record, question: question, view: view, acts: acts, factLabels: state.factLabels, card: card });
   // What had the focus in the answer before has it in the new one, or the answer itself.
@@ -89,6 +91,12 @@ function show(record, text, overlay, question, fit) {
   document.title = record.place.words + " – Grow New Jersey incentive areas";
   say(summary(record));
   if (fit && window.innerWidth <= 760) byId("stage").scrollIntoView({ block: "start" });
+}
+
+// What belongs into the search box: nothing for a parcel that was drawn.
+function typedText(question) {
+  if (question.geometry !== null && question.geometry.type !== "Point") return "";
+  return question.typed ?? question.site ?? "";
 }
 
 function placeOf(question) {
@@ -100,14 +108,31 @@ function refuse(error, question) {
   state.record = null;
   byId("answer").replaceChildren();
   view.clear();
-  const { choices } = error;
-  if (choices.length > 0) {
-    const choose = (i) => ask({ site: choices[i].site });
-    showChoices(error.message, choices, choose);
-    view.showChoices(choices, choose);
-    say(choices.length + " places are possible. Choose one.");
+  if (error.choices.length > 0) {
+    offer(error, question, { words: "What was typed fits more than one place, or none well enough. Nothing is chosen for you.", focus: true });
+    say(count(error.choices.length, "place") + " possible. Choose one.");
   } else problem(error.message);
-  if (question.site !== null) search.put(question.site);
+}
+
+// Places among which the person chooses. What was typed stays beside the choice.
+function offer(found, question, { words, focus }) {
+  const choose = (i) => ask({ typed: question.typed ?? question.site, site: found.choices[i].site, ...found.choices[i].ask });
+  showChoices({ choices: found.choices, asked: found.asked, words: words, choose: choose, focus: focus });
+  view.showChoices(found.choices, choose);
+}
+
+// Several places that lie close together are answered as one circle; which they are is shown, to be chosen from.
+async function alternatives(question, running) {
+  if (question.site === null || question.typed !== null) return;
+  const day = question.asOf === null ? "" : "&as_of=" + encodeURIComponent(question.asOf);
+  try {
+    const found = await call("search?q=" + encodeURIComponent(question.site) + day, { signal: running.signal });
+    if (running !== state.running || found.certain || found.choices.length === 0) return;
+    offer(found, question, { words: "More than one place fits. Until you choose, the answer below is for the circle that holds all of them, and what differs between them is undetermined.", focus: false });
+  } catch (error) {
+    if (error instanceof Problem && running === state.running) problem("Other places that fit could not be listed. " + error.message);
+    else if (error.name !== "AbortError" && !(error instanceof Problem)) throw error;
+  }
 }
 
 async function better(asked, running) {
@@ -131,10 +156,12 @@ function placed(at) {
   ask({ site: words }, { fit: false });
 }
 
-// Of an address, a lot or a parcel number both are kept: what was typed, and where the person put it.
+// Of an address, a lot or a parcel number both are kept: what was typed, and where the person put it. Of what was drawn
+// or uploaded nothing was typed; the browser's Back button has it.
 function moved(at, uncertainty = null) {
   const { question, record } = state;
-  const typed = question.typed ?? (record !== null && !record.site.located_by.startsWith("coordinates") ? question.site : null);
+  const drawn = question.geometry !== null && question.geometry.type !== "Point";
+  const typed = drawn ? null : question.typed ?? (record !== null && !record.site.located_by.startsWith("coordinates") ? question.site : null);
   if (typed === null) {
     const words = at.lat.toFixed(6) + ", " + at.lng.toFixed(6);
     search.put(words);
@@ -235,13 +262,24 @@ function setView(name, { focus = false } = {}) {
   if (focus && name !== "one") byId(name + "-title").focus();
 }
 
+// The page is ready before the areas are drawn, which takes a service some seconds after it was started.
 async function setDay() {
   byId("as-of").value = state.question.asOf || state.about.as_of.default;
   const { first, last } = state.about.as_of;
   byId("as-of-note").textContent = state.question.asOf === null || state.question.asOf === state.about.as_of.default ? "(the default day)" : "";
   byId("as-of").min = first;
   byId("as-of").max = last;
-  await areas.setDay(state.question.asOf);
+  try {
+    if (areas === null) {
+      byId("legend-body").replaceChildren(make("p", { class: "note" }, "Being drawn…"));
+      areas = readyAreas(view.map);
+    }
+    await (await areas).setDay(state.question.asOf);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    areas = null;
+    byId("legend-body").replaceChildren(make("p", { class: "problem", role: "alert" }, "The areas could not be drawn. " + error.message));
+  }
 }
 
 function readyDay() {
@@ -304,15 +342,14 @@ function restore(from) {
   if (token !== null) useToken(token);
   state.question = from !== null && from.view !== undefined ? from : { ...question, notes: [] };
   remember(false);
-  search.put(state.question.site ?? "");
+  search.put(typedText(state.question));
   if (!questions.hasSite(state.question)) {
     if (state.running !== null) state.running.abort();
     state.running = null;
     state.record = null;
     view.clear();
     hideChoices();
-    byId("answer").replaceChildren(byId("welcome") || welcome);
-    problem("");
+    byId("answer").replaceChildren(welcome);
   }
   return problems;
 }
@@ -322,7 +359,19 @@ const welcome = byId("welcome");
 async function start() {
   readyDialogs();
   view = readyMap({ placed: placed, moved: moved });
-  drawing = readyDrawing(view, { done: (geometry) => parcel(geometry, "Parcel drawn on the map, " + count(geometry.coordinates[0].length - 1, "corner")), closed: () => {} });
+  let legendOpen = window.innerWidth > 1200;
+  byId("legend").open = legendOpen;
+  drawing = readyDrawing(view, {
+    // The legend lies on ground where corners may be.
+    opened: () => {
+      legendOpen = byId("legend").open;
+      byId("legend").open = false;
+    },
+    done: (geometry) => parcel(geometry, "Parcel drawn on the map, " + count(geometry.coordinates[0].length - 1, "corner")),
+    closed: () => {
+      byId("legend").open = legendOpen;
+    },
+  });
   search = readySearch((words) => ask({ site: words }));
   facts = readyFacts({
     apply: (stated) => {
@@ -330,7 +379,6 @@ async function start() {
       countFacts();
     },
   });
-  byId("legend").open = window.innerWidth > 1200;
   byId("draw-open").addEventListener("click", () => drawing.open());
   byId("facts-open").addEventListener("click", () => stateFacts());
   for (const skip of document.querySelectorAll(".skip")) {
@@ -358,21 +406,19 @@ async function start() {
     for (const fact of await facts.vocabulary()) state.factLabels.set(fact.name, fact.label);
     setView(state.question.view);
     countFacts();
-    problem(problems.join(" "));
-    const asked = run({ fit: true });
-    areas = await readyAreas(view.map);
-    await setDay();
-    await asked;
+    run({ fit: true, told: problems.join(" ") });
+    setDay();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     problem(error.message);
+    return;
   }
   window.addEventListener("popstate", (event) => {
     const day = state.question.asOf;
-    problem(restore(event.state).join(" "));
+    const told = restore(event.state).join(" ");
     setView(state.question.view);
     countFacts();
-    run({ fit: true });
+    run({ fit: true, told: told });
     if (state.question.asOf !== day) setDay();
   });
   document.documentElement.dataset.ready = "yes";

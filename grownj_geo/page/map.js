@@ -43,6 +43,7 @@ export function readyMap({ placed, moved }) {
     icon: L.divIcon({ className: "pin", html: pin(), iconSize: [32, 42], iconAnchor: [16, 41] }),
   });
   let resting = 0;
+  let ofPoint = true;
 
   function label() {
     const icon = marker.getElement();
@@ -50,7 +51,7 @@ export function readyMap({ placed, moved }) {
     const at = marker.getLatLng();
     icon.setAttribute("role", "button");
     icon.setAttribute("aria-roledescription", "movable marker");
-    icon.setAttribute("aria-label", "Marker of the site at " + at.lat.toFixed(6) + ", " + at.lng.toFixed(6) + ". Arrow keys move it, with Shift farther; Enter checks the place at once.");
+    icon.setAttribute("aria-label", (ofPoint ? "Marker of the site at " : "Marker inside the parcel at ") + at.lat.toFixed(6) + ", " + at.lng.toFixed(6) + ". Arrow keys move it, with Shift farther; Enter checks the place at once." + (ofPoint ? "" : " Moved, it is a point, and no longer the parcel."));
   }
 
   function rest() {
@@ -160,7 +161,8 @@ export function readyMap({ placed, moved }) {
     lines.clearLayers();
     marks.clearLayers();
     measured = overlay.features.filter((f) => f.properties.role === "line");
-    const point = record.site.kind === "point" && record.site.latitude !== null;
+    const point = record.site.kind !== "municipality" && record.site.latitude !== null;
+    ofPoint = record.site.kind === "point";
     if (point) {
       marker.setLatLng([record.site.latitude, record.site.longitude]).addTo(map);
       label();
@@ -180,7 +182,7 @@ export function readyMap({ placed, moved }) {
     const near = ends !== null && ends.getNorthWest().distanceTo(ends.getSouthEast()) < NEAR_METRES;
     if (near) bounds.extend(ends);
     if (!bounds.isValid()) return;
-    if (fit) map.fitBounds(bounds, { ...free(70), maxZoom: point && !near ? 14 : 17 });
+    if (fit) map.fitBounds(bounds, { ...free(70), maxZoom: ofPoint && !near ? 14 : 17 });
     else if (point) map.panInside(marker.getLatLng(), free(40));
     if (near) drawLine(first);
   }
@@ -195,7 +197,7 @@ export function readyMap({ placed, moved }) {
 
   // Places that one text can mean, each with the number that its button has.
   function showChoices(choices, choose) {
-    clear();
+    marks.clearLayers();
     const bounds = L.latLngBounds([]);
     choices.forEach((choice, i) => {
       if (choice.lat === null || choice.lat === undefined) return;

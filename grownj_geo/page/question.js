@@ -79,7 +79,7 @@ export function fromHash(hash) {
     question.geometry = fromText(parts.get("shape"));
     if (question.geometry === null) problems.push("The shape in this link cannot be read; ask for the link again.");
   } else if (parts.get("site")) question.site = parts.get("site");
-  if (question.geometry !== null && parts.has("typed")) question.typed = parts.get("typed");
+  if (parts.has("typed") && hasSite(question)) question.typed = parts.get("typed");
   if (/^\d{4}-\d{2}-\d{2}$/.test(parts.get("as_of") || "")) question.asOf = parts.get("as_of");
   else if (parts.has("as_of")) problems.push("The day in this link is no day (YYYY-MM-DD); the default day is asked.");
   const off = Number(parts.get("uncertainty_ft"));
@@ -99,13 +99,8 @@ export function toBody(question, more = {}) {
   const asked = { facts: question.facts, readings: question.readings, strict: question.strict };
   if (question.asOf !== null) asked.as_of = question.asOf;
   if (question.uncertainty !== null) asked.uncertainty_ft = question.uncertainty;
-  if (question.geometry !== null) {
-    asked.geometry = question.geometry;
-    if (question.typed !== null) asked.typed = question.typed;
-  } else asked.site = question.site;
+  if (question.geometry !== null) asked.geometry = question.geometry;
+  else asked.site = question.site;
+  if (question.typed !== null) asked.typed = question.typed;
   return { ...asked, ...more };
-}
-
-export function sameQuestion(a, b) {
-  return JSON.stringify(toBody(a)) === JSON.stringify(toBody(b));
 }

@@ -27,10 +27,9 @@ export function siteCard(record, question, view, acts) {
   if (site.pins.length > 0) rows.push(["Parcel", site.pins.join(", ")]);
   rows.push(["Known to", site.uncertainty_ft > 0 ? feet(site.uncertainty_ft) : "taken as exact"]);
   const list = make("dl", { class: "facts-of" }, rows.flatMap(([name, words]) => [make("dt", {}, name), make("dd", {}, words)]));
-  const notes = [...question.notes, ...site.notes];
+  const { notes } = site;
   const told = notes.length === 0 ? null : make("ul", { class: "notes" }, notes.map((one) => make("li", {}, visible(one))));
-  const put = question.geometry !== null && question.geometry.type === "Point" && question.typed !== null ? button("Put it back to where it was found", acts.putBack) : null;
-  return make("details", { class: "box", id: "site-card", open: notes.length > 0 || record.place.municipality === null }, make("summary", {}, make("h3", {}, "The site, and how it was found")), list, told, put === null ? null : make("div", { class: "tools" }, put), movers(record, question, view, acts));
+  return make("details", { class: "box", id: "site-card", open: notes.length > 0 || record.place.municipality === null }, make("summary", {}, make("h3", {}, "The site, and how it was found")), list, told, movers(record, question, view, acts));
 }
 
 function movers(record, question, view, acts) {
@@ -75,18 +74,26 @@ function ringOf(geometry) {
   return ring.length > 201 ? null : ring.slice(0, -1).map(([lon, lat]) => [lat, lon]);
 }
 
-// What one text can mean: the person chooses, the page never does.
-export function showChoices(words, choices, choose) {
+// What one text can mean: the person chooses, the page never does. `focus` where nothing else answers the question.
+export function showChoices({ choices, asked, words, choose, focus }) {
   const into = byId("choices");
   const rows = choices.map((choice, i) => {
-    const about = [choice.kind, choice.locator === null ? null : "by " + choice.locator, choice.score === null || choice.score === undefined ? null : "agrees " + Math.round(100 * choice.score) + " %", choice.uncertainty_ft ? "known to " + feet(choice.uncertainty_ft) : null, choice.pin ? "parcel " + choice.pin : null, choice.municipality];
-    const made = make("button", { type: "button", class: "candidate" }, make("span", { class: "mark", "aria-hidden": "true" }, String(i + 1)), make("span", {}, named(choice.label), make("small", {}, about.filter((one) => one).map(visible).join(" · "))));
+    const about = [choice.municipality, choice.words || choice.kind, choice.pin ? "parcel " + choice.pin : null, choice.uncertainty_ft ? "known to " + feet(choice.uncertainty_ft) : null, choice.score === null || choice.score === undefined ? null : "agrees to " + Math.round(100 * choice.score) + " %"];
+    const told = about.filter((one) => one && !choice.label.includes(one)).map(visible).join(" · ");
+    const notes = (choice.notes || []).map((one) => make("small", {}, visible(one)));
+    const made = make("button", { type: "button", class: "candidate" }, make("span", { class: "mark", "aria-hidden": "true" }, String(i + 1)), make("span", {}, named(choice.label), make("small", {}, told), notes));
     made.addEventListener("click", () => choose(i));
     return make("li", {}, made);
   });
-  into.replaceChildren(make("h2", { id: "choices-title", tabindex: "-1" }, "Which of these " + choices.length + " is meant?"), make("p", {}, visible(words)), make("ol", { class: "plain", "aria-labelledby": "choices-title" }, rows));
+  const who = (asked || []).map((one) => make("li", {}, visible(one.locator) + ": " + visible(one.words)));
+  into.replaceChildren(
+    make("h2", { id: "choices-title", tabindex: "-1" }, choices.length === 1 ? "Is this the place?" : "Which of these " + choices.length + " places is meant?"),
+    make("p", {}, words),
+    make("ol", { class: "plain", "aria-labelledby": "choices-title" }, rows),
+    ...(who.length === 0 ? [] : [make("details", {}, make("summary", {}, "Who was asked"), make("ul", { class: "notes" }, who))]),
+  );
   into.hidden = false;
-  byId("choices-title").focus();
+  if (focus) byId("choices-title").focus();
 }
 
 export function hideChoices() {
