@@ -216,6 +216,7 @@ def leave_unsettled(engine: Engine, finder: Finder, found: Found, *, json: bool,
             page = Page(console)
             page.items("NOTES", found.notes)
             page.items("ASKED", [f"{one.locator}{_sent(one.online)}: {one.words}" for one in found.asked])
+            page.items("", {row.found.disclaimer for row in answers.rows if row.found is not None})
     one = len(found.choices) == 1
     fail(
         f"No determination was made: the address {found.text[:80]!r} "

@@ -148,7 +148,7 @@ def _uncertainty_words(site: SiteRecord) -> str | None:
     """Return how far off the place may be, and who says it."""
     if not site.uncertainty_ft:
         return None
-    says = "to which such a match is known" if site.located_by.startswith("address") else "as stated"
+    says = "by how it was located" if site.located_by.startswith("address") else "as stated"
     return f"{site.uncertainty_ft:,.0f} ft, {says}"
 
 

@@ -77,7 +77,7 @@ def test_places_that_lie_close_are_one_uncertain_site_with_its_candidates_named(
     done = run("check", "5 Twin Ave, Camden")
     assert done.exit_code == 0
     page = " ".join(done.stdout.split())
-    assert "226 ft, to which such a match is known" in page
+    assert "226 ft, by how it was located" in page
     assert "CANDIDATES (2): none was chosen" in page
     assert "All 2 places have the same findings, whichever is meant." in page
     assert "2 places fit equally well, and none was chosen" in page
