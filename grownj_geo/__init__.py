@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from grownj_geo.creditsites import areas_of_project
     from grownj_geo.export import export_areas, export_sites
     from grownj_geo.fetching import fetch_layer
+    from grownj_geo.finder import Finder
+    from grownj_geo.found import UnsettledSiteError
     from grownj_geo.frames import classify
     from grownj_geo.loading import import_layer
     from grownj_geo.mapshow import map_page
@@ -41,6 +43,7 @@ __all__ = [
     "Determination",
     "Engine",
     "FactError",
+    "Finder",
     "Finding",
     "LayerError",
     "Outcome",
@@ -49,6 +52,7 @@ __all__ = [
     "Site",
     "SiteError",
     "Store",
+    "UnsettledSiteError",
     "areas_of",
     "areas_of_project",
     "classify",
@@ -72,7 +76,9 @@ __all__ = [
 # Imported when they are first asked for: whoever asks about one site does not wait for what tables and layers need.
 _LATER = {
     "Areas": "areas",
+    "Finder": "finder",
     "Store": "store",
+    "UnsettledSiteError": "found",
     "areas_of": "areas",
     "areas_of_project": "creditsites",
     "classify": "frames",
