@@ -90,7 +90,8 @@ class ServiceOptions:
     batch_timeout_s
         Longest time for the answer to such a question.
     most_at_once
-        More addresses than this are refused before anything is sent; None where any number may be asked.
+        How many addresses of tables a locator asks for in its life; more are refused before anything is sent. None
+        where any number may be asked.
     email
         Sent along where the service wants to know whom to write to.
     user_agent
@@ -149,6 +150,7 @@ class OnlineLocator(ABC):
         self.options = options
         self.cache = cache
         self._host = urlsplit(options.url).netloc.lower()
+        self._asked_in_tables = 0
 
     @property
     def sends(self) -> str:
@@ -190,14 +192,17 @@ class OnlineLocator(ABC):
             else:
                 answers[key] = self._told(kept)
         most = self.options.most_at_once
-        if most is not None and len(waiting) > most:
+        # A table that comes in blocks is one table.
+        wanted = self._asked_in_tables + len(waiting)
+        if most is not None and wanted > most:
             refused = self._error(
                 "refused",
-                f"does not want to be asked for many addresses: {len(waiting):,} are to be asked for; expected at most "
-                f"{most:,}. Use another locator for tables, or an instance of your own",
+                f"takes no large tables: {wanted:,} addresses of them are to be asked for; expected at "
+                f"most {most:,}. Use another locator for tables, or an instance of your own",
             )
             answers.update(dict.fromkeys(waiting, refused))
             waiting = {}
+        self._asked_in_tables += len(waiting)
         if waiting:
 
             def count(done: int) -> None:

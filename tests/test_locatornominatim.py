@@ -135,4 +135,15 @@ def test_a_large_table_is_refused_before_anything_is_sent(server: NominatimServe
     assert len(server.locator(tmp_path, most_at_once=10).find_many(queries[:10])) == 10
     assert len(server.log) == 10
     again = server.locator(tmp_path, most_at_once=10).find_many(queries)
+    assert len(server.log) == 11
     assert not any(isinstance(answer, LocatorError) for answer in again)
+
+
+def test_a_table_that_comes_in_blocks_is_one_table(server: NominatimServer, tmp_path: Path) -> None:
+    locator = server.locator(tmp_path, most_at_once=5)
+    blocks = [[AddressQuery.from_text(f"{number} {street} St, Newark") for number in (1, 2, 3)] for street in "AB"]
+    assert not any(isinstance(answer, LocatorError) for answer in locator.find_many(blocks[0]))
+    assert all(isinstance(answer, LocatorError) for answer in locator.find_many(blocks[1]))
+    assert len(server.log) == 3
+    # One that somebody types is no table.
+    assert locator.find(blocks[1][0]) == ()
