@@ -41,6 +41,14 @@ def benchmark() -> ModuleType:
     return _script("benchmark")
 
 
+@pytest.fixture
+def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw as many planning areas as ever, of a few corners each: what is measured here is no figure for anybody."""
+    for name in ("benchmark_layers", "benchmark_sites"):
+        module = _script(name)
+        monkeypatch.setattr(module, "PLANNING_VERTICES", 12 * module.PLANNING_AREAS)
+
+
 @pytest.fixture(scope="module")
 def atlas() -> gj.Atlas:
     return gj.load_atlas()
@@ -50,6 +58,7 @@ def atlas() -> gj.Atlas:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("coarse")
 def test_small_run_prints_and_writes_all_parts(
     benchmark: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -98,6 +107,7 @@ def test_more_layers_are_measured_with_equal_answers(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("coarse")
 def test_a_file_of_parcels_is_answered_as_each_parcel_alone(atlas: gj.Atlas) -> None:
     before = os.environ.get("GROWNJ_HOME")
     found = _script("benchmark_batch").measure_parcel_file(atlas, parcels=80, tracts=None)
