@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from grownj_geo.addressline import compact, split_line
+from grownj_geo.addressline import compact, split_lines
 
 if TYPE_CHECKING:
     import sqlite3
@@ -66,7 +66,7 @@ class BuiltIndex(NamedTuple):
     Attributes
     ----------
     streets, houses
-        Rows of its tables.
+        Rows of its tables; a corner lot with two addresses has three houses, the line as a whole and each of them.
     left_out
         Rows of parcels and points whose address names no street.
     """
@@ -111,10 +111,9 @@ def _houses(
 ) -> Iterator[tuple[int, int, int, str, str, int, int]]:
     for kind, query in _ROWS:
         for source_id, mun_code, address in connection.execute(query):
-            line = split_line(address)
-            if not line.street.name:
-                left_out[0] += 1
-                continue
-            street = (mun_code, *line.street)
-            number = streets.setdefault(street, len(streets) + 1)
-            yield number, line.low, line.high, line.number, line.unit, kind, source_id
+            lines = [line for line in split_lines(address) if line.street.name]
+            left_out[0] += not lines
+            for line in lines:
+                street = (mun_code, *line.street)
+                number = streets.setdefault(street, len(streets) + 1)
+                yield number, line.low, line.high, line.number, line.unit, kind, source_id

@@ -17,6 +17,7 @@ from grownj_geo.addressmatch import PLACE_OFF, Fit, House, houses_at, neighbours
 from grownj_geo.addressparse import AddressError, ParsedAddress, Reading, parse_address
 from grownj_geo.addressplaces import place_book
 from grownj_geo.addresstables import AddressTables, Street
+from grownj_geo.addresswords import address_words
 from grownj_geo.errors import SiteError
 
 if TYPE_CHECKING:
@@ -195,6 +196,9 @@ class AddressIndex:
             for street in self._tables.beginning(compact(typed.name), number, codes, limit * 8):
                 if street.name.pre.startswith(typed.pre) and street.name.suffix.startswith(typed.suffix):
                     found[self._label(line.number, _cased(str(street.name)), "", street.mun_code)] = None
+        if number and line.street.name in address_words().directions:
+            for street in self._tables.directed(line.street.name, number, codes, limit):
+                found[self._label(line.number, _cased(str(street.name)), "", street.mun_code)] = None
         if not found and len(compact(line.street.name)) >= _SHORTEST_HELP:
             try:
                 hits = self.search(text, limit=limit)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from grownj_geo.addresswords import address_words
 
-__all__ = ["StreetLine", "StreetName", "compact", "split_line", "split_street"]
+__all__ = ["StreetLine", "StreetName", "compact", "split_line", "split_lines", "split_street"]
 
 _FRACTIONS = {"½": " 1/2", "¼": " 1/4", "¾": " 3/4"}
 _LONGEST = 300
@@ -39,6 +39,10 @@ _HIGHWAY = re.compile(
 )
 _SHORT_HIGHWAY = re.compile(r"^(?:(?:U\s?S|N\s?J|S\s?R)[\s-]+)(?P<number>[0-9]{1,3}[A-Z]?)\b(?!\s+(?:ST|ND|RD|TH)\b)")
 _COUNTY_ROAD = re.compile(r"^(?:C\s?R|CO(?:UNTY)?\s+R(?:OA)?D)\s+(?:NO\s+)?\#?(?P<number>[0-9]{1,3})\b")
+# "BROAD AVE (PVT RD)"; but "(REAR)" is kept.
+_ASIDE = re.compile(r"\((?!\s*(?:REAR|FRONT|UNIT|APT|#))[^)]*\)")
+# A second address behind a first one with a letter in it: not "12/14 MAIN ST" and not "12 1/2 MAIN ST".
+_AND_ANOTHER = re.compile(r"(?<=[A-Z.])\s*[/&]\s*(?:AKA\s*)?(?=[0-9])")
 _FLOOR = re.compile(r"\s(?P<id>[0-9]{1,2})(?:ST|ND|RD|TH)\s+(?:FL|FLR|FLOOR)$")
 _CODE = re.compile(r"[A-Z]-[A-Z]|[A-Z]?[0-9]{1,5}[A-Z]?|[A-Z]-?[0-9]{1,4}|[0-9]{1,4}-?[A-Z]|[A-Z]")
 # Behind any word a unit, even where the street's suffix was left out: "433 LINCOLN C014A".
@@ -133,6 +137,28 @@ def split_line(text: str) -> StreetLine:
     return StreetLine(number, low, high, street, " ".join(part for part in (before, unit) if part))
 
 
+def split_lines(text: str) -> tuple[StreetLine, ...]:
+    """Split a line of a file, which may name the two streets of a corner lot.
+
+    Returns
+    -------
+    tuple of StreetLine
+        The line as a whole; and where it holds several addresses, each of them.
+
+    Examples
+    --------
+    >>> [(line.number, str(line.street)) for line in split_lines("398 MAIN ST./7-9 LINCOLN")]
+    [('398', 'MAIN ST / 7-9 LINCOLN'), ('398', 'MAIN STREET'), ('7-9', 'LINCOLN')]
+    """
+    whole = split_line(text)
+    if "/" not in text and "&" not in text:
+        return (whole,)
+    parts = [split_line(part) for part in _AND_ANOTHER.split(_plain(text))]
+    if len(parts) == 1:
+        return (whole,)
+    return (whole, *(part for part in parts if part.number and part.street.name))
+
+
 def _plain(text: str) -> str:
     line = text[:_LONGEST]
     if not line.isascii():
@@ -178,7 +204,7 @@ def split_street(text: str) -> tuple[StreetName, str]:
     StreetName(pre='', name='ROUTE 22', suffix='', post='WEST')
     """
     line = re.sub(r"(?<=[0-9])\.(?=[A-Z0-9])", "-", _plain(text))
-    line = re.sub(r"['`\"]", "", line)
+    line = _ASIDE.sub(" ", re.sub(r"['`\"]", "", line))
     line = re.sub(r"\s*([&/])\s*", r" \1 ", re.sub(r"[.,;:()]", " ", line))
     line = " ".join(line.replace("#", " # ").split()).strip(" -/&")
     line = _COUNTY_ROAD.sub(r"COUNTY_ROAD_\g<number>", line)

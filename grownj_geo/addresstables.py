@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["AddressTables", "Street"]
 
 _MOST_CACHED = 64
+_AS_MANY = 1_000_000
 _AFTER_ALL = "\U0010ffff"
 
 _QUERIES = {
@@ -37,6 +38,11 @@ _QUERIES = {
     ),
     "beginning with number": (
         "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets AS street WHERE key >= ? AND key < ? "
+        "AND EXISTS (SELECT 1 FROM address_houses WHERE street_id = street.id AND low = ?) "
+        "ORDER BY key, mun_code LIMIT ?"
+    ),
+    "in direction": (
+        "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets AS street WHERE pre = ? "
         "AND EXISTS (SELECT 1 FROM address_houses WHERE street_id = street.id AND low = ?) "
         "ORDER BY key, mun_code LIMIT ?"
     ),
@@ -145,6 +151,12 @@ class AddressTables:
         else:
             rows = self._rows("beginning with number", key, key + _AFTER_ALL, low, limit)
         return list(map(_street, rows))
+
+    def directed(self, direction: str, low: int, mun_codes: Sequence[str] | None, limit: int) -> list[Street]:
+        """Return streets with a direction before their name that have a number, as `beginning` does."""
+        if mun_codes is None:
+            return list(map(_street, self._rows("in direction", direction, low, limit)))
+        return [s for s in self.beginning("", low, mun_codes, _AS_MANY) if s.name.pre == direction][:limit]
 
     def houses(self, what: str, street_id: int, *values: int) -> list[House]:
         """Return houses of a street.

@@ -51,7 +51,7 @@ _MIDDLES = "EN ER IN ING LE LING MAN MER MORE NEY RI SEY TER TON VEN WIN"
 _ENDS = "BURG BURY DALE FIELD FORD GATE HURST LAND LEY MERE MONT RIDGE SON STONE TON VIEW WELL WICK WOOD WORTH"
 _SUFFIXES = ("STREET", "AVENUE", "ROAD", "DRIVE", "LANE", "COURT", "PLACE", "TERRACE", "WAY", "BLVD", "CIRCLE")
 _WEIGHTS = (26, 22, 16, 12, 7, 7, 5, 2, 1, 1, 1)
-_TABLES = """
+TABLES = """
 CREATE TABLE parcels (id INTEGER PRIMARY KEY, pin TEXT, mun_code TEXT, block TEXT, lot TEXT, qualifier TEXT,
     address TEXT, zip_code TEXT);
 CREATE TABLE address_points (id INTEGER PRIMARY KEY, mun_code TEXT, address TEXT, zip_code TEXT, x_ft REAL, y_ft REAL,
@@ -127,7 +127,7 @@ def orange_index(path: Path, directory: MunicipalDirectory) -> tuple[list[str], 
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     connection = sqlite3.connect(":memory:")
-    connection.executescript(_TABLES)
+    connection.executescript(TABLES)
     connection.executemany(
         "INSERT INTO parcels VALUES (?, ?, ?, ?, ?, ?, ?, NULL)",
         [
@@ -270,7 +270,7 @@ def _state(directory: MunicipalDirectory, rows: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state.sqlite"
         with sqlite3.connect(path) as connection:
-            connection.executescript(_TABLES)
+            connection.executescript(TABLES)
             connection.executemany("INSERT INTO parcels VALUES (?, ?, ?, ?, ?, ?, ?, ?)", state_rows(directory, rows))
             connection.commit()
             before = path.stat().st_size

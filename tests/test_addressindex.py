@@ -134,6 +134,13 @@ def test_ties_stay_together(index: AddressIndex) -> None:
     assert (numberless.parcel_ids, numberless.places, numberless.certain) == ((13, 14), 2, False)
 
 
+def test_a_corner_lot_is_found_by_each_of_its_streets(atlas: Atlas) -> None:
+    index = AddressIndex(address_store([("0905", "1", "1", "", "800 MADISON/801 MONROE ST")]), Directory(atlas))
+    for text in ("801 Monroe Street, Hoboken", "800 Madison, Hoboken", "800 Madison/801 Monroe St, Hoboken"):
+        assert (best(index, text).parcel_ids, best(index, text).certain) == ((1,), True), text
+    assert best(index, "800 Madison Street, Hoboken").differs == ("street suffix",)
+
+
 def test_units_of_one_lot_are_one_place(index: AddressIndex) -> None:
     hit = best(index, "500 Vose Ave, Orange")
     assert (hit.parcel_ids, hit.places, hit.certain) == ((15, 16), 1, True)
@@ -227,6 +234,8 @@ def test_suggestions_are_addresses_that_are_found(index: AddressIndex) -> None:
     )
     assert all(best(index, text).certain for text in offered)
     assert index.suggest("475 s jef, cam") == offered[:1]
+    assert index.suggest("475 south") == index.suggest("475 s") == offered
+    assert index.suggest("475 s, or") == offered[1:]
     assert index.suggest("17 mcch") == ("17 Mcchesney Street, City of Orange Township, Essex County",)
     assert index.suggest("8 lawn r") == ("8 Lawn Ridge Road, City of Orange Township, Essex County",)
     assert index.suggest("475 s jefersno st")[0].startswith("475 South Jefferson Street")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grownj_geo.addressline import compact, split_line
+from grownj_geo.addressline import compact, split_line, split_lines
 from grownj_geo.addresswords import address_words
 
 
@@ -60,6 +60,7 @@ def test_house_numbers(text: str, number: str, low: int, high: int, street: str)
         ("12 NJ-35", ("", "ROUTE 35", "", "")),
         ("12 State Highway 35", ("", "ROUTE 35", "", "")),
         ("12 Co Rd 517", ("", "COUNTY ROAD 517", "", "")),
+        ("125 Broad Ave (Pvt Rd)", ("", "BROAD", "AVENUE", "")),
         ("12 Peña Lane", ("", "PENA", "LANE", "")),
     ],
 )
@@ -83,6 +84,7 @@ def test_streets(text: str, parts: tuple[str, ...]) -> None:
         ("12 Washington St 2nd Floor", "FLOOR 2"),
         ("12 Main St, Bldg 3 Apt 5", "BUILDING 3 5"),
         ("167 PARK ST. REAR", "REAR"),
+        ("167 PARK ST (REAR)", "REAR"),
         ("HAWTHORNE STREET  R L", "REAR"),
         ("263 HICKORY STREET R.O.W", "REAR"),
         ("REAR 241 WILLIAM STREET", "REAR"),
@@ -101,6 +103,25 @@ def test_what_is_written_in_other_ways_is_the_same() -> None:
     written = ["475 South Jefferson Street #3", "475 S Jefferson St Apt 3", "475 so. jefferson st., unit 3"]
     assert len({split_line(text) for text in written}) == 1
     assert compact(split_line("12 LAWNRIDGE RD").street.name) == compact(split_line("12 LAWN RIDGE RD").street.name)
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("800 MADISON/801 MONROE ST", ["800 MADISON", "801 MONROE STREET"]),
+        ("564 THMS BLVD & 301 HAYWD", ["564 THMS BOULEVARD", "301 HAYWD"]),
+        ("633 WILLOW AVE/AKA265 7TH", ["633 WILLOW AVENUE", "265 7TH"]),
+        ("12/14 MAIN ST", []),
+        ("12 1/2 MAIN ST", []),
+        ("12 & 14 MAIN ST", []),
+        ("BURNSIDE & THOMAS", []),
+        ("6004 Tonnelle Ave / Rear", []),
+    ],
+)
+def test_corner_lots_have_two_addresses(text: str, addresses: list[str]) -> None:
+    whole, *parts = split_lines(text)
+    assert whole == split_line(text)
+    assert [f"{part.number} {part.street}" for part in parts] == addresses
 
 
 def test_numbers_alone_are_no_address_with_a_number() -> None:
