@@ -158,12 +158,20 @@ thead th {{ background: #eee; }}
 tbody th {{ position: sticky; left: 0; background: #f6f6f6; }}
 .yes {{ background: #d6ecd2; }} .no {{ background: #f3f3f3; }} .undetermined {{ background: #fdeec2; }}
 .small {{ font-size: .85rem; color: #444; font-weight: normal; }} caption {{ text-align: left; }}
+caption span {{ display: block; max-width: calc(100vw - 3rem); }}
+@media screen and (max-width: 40rem) {{
+  body {{ margin: .8rem; font-size: 14px; }}
+  th, td {{ min-width: 8.5rem; padding: .3rem .45rem; }}
+  tbody th, thead th:first-child {{ min-width: 6.2rem; max-width: 6.2rem; }}
+  thead th:first-child {{ position: sticky; left: 0; }}
+}}
 @media print {{ body {{ margin: 0; font-size: 10px; }} tbody th {{ position: static; }} }}
 @media print {{ .scroll {{ overflow: visible; }} }}
 </style></head><body>
 <h1>{title}</h1>
 <p>As of {as_of}. {book}, version {version} (<span class="small">{sha}</span>). {readings}</p>
-<div class="scroll"><table><caption class="small">One column for each site; all asked on the same day.</caption>
+<div class="scroll"><table>
+<caption class="small"><span>One column for each site; all asked on the same day.</span></caption>
 <thead><tr><th scope="col">Figure</th>{heads}</tr></thead>
 <tbody>
 {rows}

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 from typing import TYPE_CHECKING
 
 import pytest
+from browser import PHONE, opened
 from drawn import NEWARK
 from kept_world import AIRPORT, ATLANTIC_CITY, record
 
@@ -152,6 +153,21 @@ def test_a_page_shows_hostile_names_as_text_and_runs_nothing(hostile: Comparison
         assert name in words
     assert "\u202e" not in page
     assert "a⟨U+202E⟩bc" in words
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_on_a_phone_the_table_scrolls_within_the_page(hostile: Comparison, tmp_path: Path) -> None:
+    path = tmp_path / "sites.html"
+    path.write_text(compare_html(hostile), encoding="utf-8")
+    with opened(path, ready="table", **PHONE) as view:
+        assert view.faults() == []
+        assert view.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        # What a row is about stays in sight, and leaves room for a site beside it.
+        view.page.evaluate("document.querySelector('.scroll').scrollLeft = 400")
+        box = view.page.query_selector("tbody th").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= 390 / 3 + 10
 
 
 def test_json_comes_back(hostile: Comparison) -> None:

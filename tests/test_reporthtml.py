@@ -90,7 +90,7 @@ def test_every_heading_of_a_table_says_what_it_is_of(one: str) -> None:
     page = Page(one)
     scopes = [attrs.get("scope") for attrs in page.named("th")]
     assert set(scopes) == {"row", "col"}
-    assert one.count('<table class="grid">') == one.count("<caption>") > 5
+    assert one.count('<table class="grid" role="table">') == one.count("<caption>") > 5
 
 
 def test_the_map_has_a_name_and_its_letters_are_letters(one: str) -> None:
@@ -167,8 +167,12 @@ def test_in_a_browser_without_a_network(hostile: str, tmp_path: Path, kind: str)
     options = {"desk": DESK, "phone": PHONE, "dark": {**DESK, "color_scheme": "dark"}}[kind]
     with opened(path, ready="#signed", **options) as view:
         assert view.faults() == []
-        # Nothing is wider than the window; tables scroll within themselves.
+        # Nothing is wider than the window, and on a phone no table scrolls: its cells stand one below the other.
         assert view.page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        wider = "[...document.querySelectorAll('.wide')].filter((e) => e.scrollWidth > e.clientWidth).length"
+        assert view.page.evaluate(wider) == 0
+        named = view.page.evaluate("getComputedStyle(document.querySelector('.grid td'), '::before').content")
+        assert (named == '"Place"') == (kind == "phone")
         text = view.page.inner_text("body")
         for name in ("<img src=x onerror=alert(1)>", "</script><script>alert(3)</script>", "{{ 7*7 }} {% raw %}"):
             assert name in text
