@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict
 
 from grownj_geo.creditparams import below_confirmed
+from grownj_geo.creditrange import cents
 from grownj_geo.credits import AmountRange, CreditFigure, credit_figure
 from grownj_geo.credittri import all_met, sign_of
 from grownj_geo.logic import Outcome
@@ -15,10 +16,11 @@ from grownj_geo.logic import Outcome
 if TYPE_CHECKING:
     from datetime import date
 
+    from grownj_geo.areas import BuildingAreas
     from grownj_geo.creditparams import Figures
     from grownj_geo.credittri import Tri
 
-__all__ = ["AnswerBook", "CreditAnswer", "CreditTest"]
+__all__ = ["AnswerBook", "Bounds", "CreditAnswer", "CreditTest", "outcome_of", "share_of"]
 
 
 class _Record(BaseModel):
@@ -63,8 +65,43 @@ class CreditAnswer(_Record):
         return self.model_dump_json(indent=2) + "\n"
 
 
+Bounds = tuple[Decimal, Decimal | None]
+"""The least and the greatest that an amount can be; None where nothing bounds it."""
+
+
+def share_of(amount: Decimal, percent: Decimal) -> Decimal:
+    """Return a share of an amount in whole cents, what is left over cut off.
+
+    Examples
+    --------
+    >>> share_of(Decimal("10.05"), Decimal(50))
+    Decimal('5.02')
+    """
+    return cents(amount * percent / 100)
+
+
+def outcome_of(areas: BuildingAreas, name: str) -> Tri:
+    """Return whether a place is in an area.
+
+    Examples
+    --------
+    >>> from grownj_geo.areas import BuildingAreas
+    >>> outcome_of(BuildingAreas(areas={"urban_enterprise_zone": "yes"}), "urban_enterprise_zone")
+    True
+    """
+    return {"yes": True, "no": False}.get(areas[name].outcome)
+
+
 class AnswerBook:
-    """Gathers what a rule comes to, and the figures that it used."""
+    """Gathers what a rule comes to, and the figures that it used.
+
+    Attributes
+    ----------
+    program
+        Whose rule it is.
+    notes
+        What is to be said besides tests and amounts.
+    """
 
     def __init__(self, program: str, figures: Figures) -> None:
         self.program, self._figures = program, figures
@@ -89,6 +126,15 @@ class AnswerBook:
         self._used[name] = None
         return self._figures.date(name)
 
+    def stands(self, *names: str) -> bool:
+        """Return whether figures are taken as they stand, and remember that they were used."""
+        self.note_used(*names)
+        return all(self._figures.stands(name) for name in names)
+
+    def known(self, name: str) -> Decimal | None:
+        """Return a figure, None where it is not taken as it stands."""
+        return self.number(name) if self.stands(name) else None
+
     def note_used(self, *names: str) -> None:
         """Remember that figures were used."""
         self._used |= dict.fromkeys(names)
@@ -98,15 +144,57 @@ class AnswerBook:
         return self._figures.of(name).citation
 
     def test(self, name: str, label: str, value: Tri, rule: str) -> Tri:
-        """Add a test of whether the credit is due, and return what came out."""
+        """Add a test of whether the credit is due, and return what came out.
+
+        Parameters
+        ----------
+        name, label, rule
+            The test's name, what it asks, and the rule that asks it.
+        value
+            What came out.
+        """
         self._values[name] = value
         self._tests[name] = CreditTest(label=label, rule=rule, outcome=Outcome.of(sign_of(value)).value)
         return value
 
     def at_least(self, name: str, label: str, value: Decimal | int | None, figure: str) -> Tri:
-        """Add a test that a stated number reaches a figure."""
-        needed = self.number(figure)
-        return self.test(name, label, None if value is None else value >= needed, self.rule_of(figure))
+        """Add a test that a stated number reaches a figure; open where either is not known.
+
+        Parameters
+        ----------
+        name, label
+            The test's name, and what it asks.
+        value
+            What is stated.
+        figure
+            The figure's name: its citation is the rule.
+        """
+        needed = self.known(figure)
+        met = None if value is None or needed is None else value >= needed
+        return self.test(name, label, met, self.rule_of(figure))
+
+    def within(self, name: str, label: str, added: Bounds, so_far: Decimal | None, figure: str) -> Tri:
+        """Tell whether what is added to what was granted so far stays within a limit of a whole program.
+
+        The limit is for the Authority to keep: it decides nothing about what is due, and what is not stated is open.
+
+        Parameters
+        ----------
+        name, label
+            The test's name, and what it asks.
+        added
+            The least and the greatest that is added, dollars.
+        so_far
+            What was granted before.
+        figure
+            The limit's name.
+        """
+        limit = self.known(figure)
+        met: Tri = None
+        if so_far is not None and limit is not None:
+            low, high = added
+            met = False if so_far + low > limit else True if high is not None and so_far + high <= limit else None
+        return self.told(name, label, met, self.rule_of(figure))
 
     def told(self, name: str, label: str, value: Tri, rule: str) -> Tri:
         """Add something that is told beside, and does not decide whether the credit is due."""
@@ -114,7 +202,15 @@ class AnswerBook:
         return value
 
     def amount(self, name: str, low: Decimal, high: Decimal | None, rule: str) -> None:
-        """Add an amount."""
+        """Add an amount.
+
+        Parameters
+        ----------
+        name, rule
+            Its name, and the rule that gives it.
+        low, high
+            The least and the greatest that it can be; None where nothing bounds it.
+        """
         self._amounts[name] = AmountRange(low=low, high=high)
         self._rules[name] = rule
 
@@ -123,11 +219,20 @@ class AnswerBook:
         """Whether every test so far is met."""
         return all_met(self._values.values())
 
-    def due(self, name: str, amount: Decimal | None, rule: str, *, if_met: Tri) -> AmountRange:
-        """Add an amount that is due where something is met; not known where it is None."""
-        low = amount if if_met and amount is not None else Decimal(0)
-        high = Decimal(0) if if_met is False else amount
-        self.amount(name, low, high, rule)
+    def due(self, name: str, amount: Decimal | Bounds | None, rule: str, *, if_met: Tri) -> AmountRange:
+        """Add an amount that is due where something is met.
+
+        Parameters
+        ----------
+        name, rule
+            Its name, and the rule that gives it.
+        amount
+            What is due, or its bounds; not known where it is None.
+        if_met
+            Whether it is due.
+        """
+        low, high = amount if isinstance(amount, tuple) else (amount or Decimal(0), amount)
+        self.amount(name, low if if_met else Decimal(0), Decimal(0) if if_met is False else high, rule)
         return self._amounts[name]
 
     def answer(self) -> CreditAnswer:

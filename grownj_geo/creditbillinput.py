@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from datetime import date
-from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from grownj_geo.areas import BuildingAreas
 from grownj_geo.creditparams import Trust
-from grownj_geo.creditproject import Money, Number, Percent, Whole
+from grownj_geo.creditproject import Money, Number, Percent, Text, Whole
 
 __all__ = [
     "BILL_CREDITS",
@@ -29,7 +28,7 @@ __all__ = [
 class _Credit(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    name: str = ""
+    name: Text = ""
     areas: BuildingAreas = BuildingAreas()
     trust: Trust = "known"
 
@@ -47,6 +46,10 @@ class EmployeeGroup(BaseModel):
         Whether they were employed inside the qualifying municipality just before.
     months
         Of continuous employment in the tax year.
+    count
+        Persons.
+    public_assistance
+        Whether they depended on public assistance.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -64,6 +67,10 @@ class ZoneCredit(_Credit):
 
     Attributes
     ----------
+    employees
+        New employees at the location; an empty list for none.
+    tax_due
+        Tax of the year before the credits.
     retail_or_warehouse
         Whether the business at the location is retail- or warehouse-oriented.
     zone_employees, zone_employees_before
@@ -80,7 +87,7 @@ class ZoneCredit(_Credit):
 
     program: Literal["enterprise-zone"] = "enterprise-zone"
     retail_or_warehouse: bool | None = None
-    employees: tuple[EmployeeGroup, ...] = ()
+    employees: tuple[EmployeeGroup, ...] | None = None
     zone_employees: Whole | None = None
     zone_employees_before: Whole | None = None
     designated: date | None = None
@@ -88,8 +95,8 @@ class ZoneCredit(_Credit):
     tax_year_begins: date | None = None
     investment: Money | None = None
     investment_criteria: bool | None = None
-    carried_employee: Money = Decimal(0)
-    carried_investment: Money = Decimal(0)
+    carried_employee: Money | None = None
+    carried_investment: Money | None = None
     tax_due: Money | None = None
 
 
@@ -102,23 +109,31 @@ class RecoveryEmployment(_Credit):
         Average full-time positions at the location: in the twelve months before, in credit year one and year two.
     part_time_hours_before, part_time_hours_first, part_time_hours_second
         Average monthly hours of part-time positions, which are pooled to full-time equivalents.
-    tax_due, other_credits, statutory_minimum
-        Of a year: tax before credits, other credits used, and the least tax of a corporation.
+    tax_due, tax_due_second, other_credits, statutory_minimum
+        Tax before credits of credit year one and year two; of a year other credits used, and the least tax of a
+        corporation.
+    zone_benefits
+        Whether the business has benefits of an enterprise zone.
+    months_of_credit
+        Months of the single period so far.
     """
 
     program: Literal["recovery-employment"] = "recovery-employment"
     zone_benefits: bool | None = None
-    before: Number = Decimal(0)
+    before: Number | None = None
     first_year: Number | None = None
     second_year: Number | None = None
-    part_time_hours_before: Number = Decimal(0)
-    part_time_hours_first: Number = Decimal(0)
-    part_time_hours_second: Number = Decimal(0)
-    months_of_credit: Whole = 0
+    part_time_hours_before: Number | None = None
+    part_time_hours_first: Number | None = None
+    part_time_hours_second: Number | None = None
+    months_of_credit: Whole | None = None
     tax_due: Money | None = None
     tax_due_second: Money | None = None
-    other_credits: Money = Decimal(0)
-    statutory_minimum: Money = Decimal(0)
+    other_credits: Money | None = None
+    statutory_minimum: Money | None = None
+
+
+PropertyKind = Literal["personal_property", "new_facility", "leased"]
 
 
 class RecoveryRebate(_Credit):
@@ -138,6 +153,13 @@ class RecoveryRebate(_Credit):
         Share of votes that joins the buyer and the seller of the property.
     property_cost, rebated_before
         What is paid for the property, and what was rebated before.
+    property_kinds
+        Which of these the property is, an empty list for none: each has a condition of its own.
+    recovery_years, idle_days, lease_years
+        Of personal property, the recovery period that is left; of a new facility, the days out of use before title
+        passed; of a lease, its years.
+    tax
+        Tax of the period before the rebate, dollars.
     """
 
     program: Literal["recovery-rebate"] = "recovery-rebate"
@@ -148,11 +170,23 @@ class RecoveryRebate(_Credit):
     years_since_deposit: Number | None = None
     greater_contribution: bool | None = None
     property_cost: Money | None = None
-    rebated_before: Money = Decimal(0)
+    rebated_before: Money | None = None
+    property_kinds: tuple[PropertyKind, ...] | None = None
     recovery_years: Number | None = None
     idle_days: Whole | None = None
     lease_years: Number | None = None
     bought_from_control_percent: Percent | None = None
+
+    @model_validator(mode="after")
+    def _of_its_kinds(self) -> RecoveryRebate:
+        numbers = {"personal_property": "recovery_years", "new_facility": "idle_days", "leased": "lease_years"}
+        for kind, name in numbers.items():
+            if getattr(self, name) is not None and self.property_kinds is not None and kind not in self.property_kinds:
+                raise ValueError(
+                    f"{name} is stated and property_kinds does not have {kind}; expected both or neither. Correct one "
+                    "of them."
+                )
+        return self
 
     @model_validator(mode="after")
     def _property_is_a_part(self) -> RecoveryRebate:
@@ -166,12 +200,33 @@ class RecoveryRebate(_Credit):
 
 
 class RelocationGrant(_Credit):
-    """The grant of credits for retention and relocation (sections 1 to 3)."""
+    """The grant of credits for retention and relocation (sections 1 to 3).
+
+    Attributes
+    ----------
+    operating_years
+        Years of continuous operation in the State before the application.
+    retained_jobs
+        Full-time jobs that are retained.
+    term_years
+        Tax credit term.
+    leased, lease_years
+        Whether the new location is leased, and for how many years.
+    jobs_moved
+        Jobs moved into a designated urban center.
+    capital_investment
+        Dollars, compared with the credits.
+    transferred, transfer_price
+        Of a credit that is surrendered.
+    program_so_far
+        All credits of the year before this one.
+    """
 
     program: Literal["relocation-grant"] = "relocation-grant"
     operating_years: Number | None = None
     retained_jobs: Whole | None = None
-    term_years: Annotated[int, Field(ge=1, le=30)] = 1
+    term_years: Annotated[int, Field(ge=1, le=30)] | None = None
+    leased: bool | None = None
     lease_years: Number | None = None
     jobs_moved: Whole | None = None
     capital_investment: Money | None = None
@@ -179,9 +234,29 @@ class RelocationGrant(_Credit):
     transfer_price: Money | None = None
     program_so_far: Money | None = None
 
+    @model_validator(mode="after")
+    def _lease_of_what_is_leased(self) -> RelocationGrant:
+        if self.leased is False and self.lease_years is not None:
+            raise ValueError("lease_years is stated and leased is no; expected both or neither. Correct one of them.")
+        return self
+
 
 class RevitalizationCredit(_Credit):
-    """The neighborhood revitalization credit (section 10)."""
+    """The neighborhood revitalization credit (section 10).
+
+    Attributes
+    ----------
+    assistance, approved
+        Dollars given to a nonprofit for a project of the neighborhood's plan, and whether they are approved.
+    paid_in_year
+        Whether they are paid in the year of the certificate, or as it schedules.
+    other_credit
+        Whether another credit is had for the same activity.
+    tax
+        Tax of the year before the credit.
+    certified_so_far
+        All credits certified in the fiscal year before this one.
+    """
 
     program: Literal["neighborhood-revitalization"] = "neighborhood-revitalization"
     assistance: Money | None = None
@@ -193,11 +268,21 @@ class RevitalizationCredit(_Credit):
 
 
 class DevelopmentCredit(_Credit):
-    """The employee credit of an Urban Development Corporation project (section 35)."""
+    """The employee credit of an Urban Development Corporation project (section 35).
+
+    Attributes
+    ----------
+    retail_or_warehouse
+        Whether the business at the location is retail- or warehouse-oriented.
+    employees
+        New employees at the location.
+    agreed, tax_year_ends
+        Days of the project agreement, and on which the tax year ends.
+    """
 
     program: Literal["urban-development"] = "urban-development"
     retail_or_warehouse: bool | None = None
-    employees: tuple[EmployeeGroup, ...] = ()
+    employees: tuple[EmployeeGroup, ...] | None = None
     agreed: date | None = None
     tax_year_ends: date | None = None
 
@@ -212,10 +297,10 @@ class IncomeTaxLimit(_Credit):
     business_income, gross_income
         Income in respect of the credited business; gross income before exclusions and deductions.
     category_net, category_gross
-        Net income of the category that the business income falls in, and all gross income of that category; where they
-        are stated, only their share of the business income counts.
+        Net income of the category that the business income falls in, and all gross income of that category: their
+        share of the business income counts.
     owner_share_percent
-        Share of a partner or S corporation owner: the business itself has no credit then.
+        Share of a partner or S corporation owner: the business itself has no credit then. 100 for who is no such owner.
     used_elsewhere
         Whether the activity was used for any other State credit.
     by_transfer
@@ -231,7 +316,7 @@ class IncomeTaxLimit(_Credit):
     category_gross: Annotated[Money, Field(gt=0)] | None = None
     owner_share_percent: Percent | None = None
     used_elsewhere: bool | None = None
-    by_transfer: bool = False
+    by_transfer: bool | None = None
 
 
 BillCredit = (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from calendar import monthrange
 from dataclasses import dataclass
 from decimal import ROUND_DOWN, Decimal
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from grownj_geo.creditdays import months_before
 from grownj_geo.creditrange import Range, objects
 from grownj_geo.credittri import all_met
 from grownj_geo.creditunsaid import taken
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from grownj_geo.creditrange import Amounts
     from grownj_geo.credittri import Tri
 
-__all__ = ["CAPITAL_RULES", "CountedCapital", "allocated", "count_capital", "months_before"]
+__all__ = ["CAPITAL_RULES", "CountedCapital", "allocated", "count_capital"]
 
 CapitalRule = Literal["plain", "zone"]
 CAPITAL_RULES: tuple[CapitalRule, ...] = ("plain", "zone")
@@ -30,7 +30,6 @@ CAPITAL_RULES: tuple[CapitalRule, ...] = ("plain", "zone")
 
 _CENT = Decimal("0.01")
 _NOTHING = Decimal(0)
-_MONTHS = 12
 _ACQUISITION = "site_acquisition"
 
 
@@ -248,19 +247,6 @@ def _is_before(item: CapitalItem, applied: date | None, unsaid: set[str], *, str
     if item.incurred is not None and applied is not None:
         return item.incurred < applied
     return taken(None if item.when is None else item.when == "before", False, "when", unsaid, strict=strict)
-
-
-def months_before(day: date, months: int) -> date:
-    """Return the day so many months earlier, or later for less than none; a month's last day where it has no such day.
-
-    Examples
-    --------
-    >>> from datetime import date
-    >>> months_before(date(2016, 2, 29), 24)
-    datetime.date(2014, 2, 28)
-    """
-    year, month = divmod(day.year * _MONTHS + day.month - 1 - months, _MONTHS)
-    return day.replace(year=year, month=month + 1, day=min(day.day, monthrange(year, month + 1)[1]))
 
 
 # -- all expenses, known ------------------------------------------------------------------------------

@@ -1,141 +1,24 @@
-"""The Urban Transit Hub credit of bill A1178: who may have it, how much, in which years, and when it is lost."""
+"""The Urban Transit Hub credit of bill A1178: who may have it, and how much."""
 
 from __future__ import annotations
 
 from datetime import date
-from decimal import ROUND_DOWN, Decimal
-from typing import TYPE_CHECKING, Annotated, Literal
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
-
-from grownj_geo.areas import BuildingAreas
-from grownj_geo.creditanswer import AnswerBook, CreditAnswer
-from grownj_geo.creditparams import Figures, Trust, load_credit_book
-from grownj_geo.creditproject import Money, Number, Whole
+from grownj_geo.creditanswer import AnswerBook, CreditAnswer, outcome_of, share_of
+from grownj_geo.credithubyears import add_hub_years, days_of_effect, hub_parts, within_years
+from grownj_geo.creditparams import Figures, load_credit_book
 from grownj_geo.credittri import Tri, all_met, any_met, opposite
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from grownj_geo.creditanswer import Bounds
+    from grownj_geo.credithubinput import HubProject
 
-__all__ = [
-    "HubPeriod",
-    "HubProject",
-    "estimate_hub",
-    "hub_carried",
-    "hub_kept",
-    "hub_parts",
-    "hub_represented",
-    "hub_years_later",
-]
+__all__ = ["estimate_hub", "hub_represented"]
 
-_CENT = Decimal("0.01")
 _HUNDRED = Decimal(100)
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class HubPeriod(_Strict):
-    """What became of the business in one tax period.
-
-    Attributes
-    ----------
-    new_positions
-        Full-time employees at the facility in positions that did not exist in the State before.
-    statewide, at_facility, elsewhere
-        Full-time employees in the State; at the facility; at the others, jobs moved within the State left out.
-    restored
-        Whether the Authority approved, for this period, that what was lacking is restored.
-    approved
-        Whether the documentation of the credit is approved.
-    lease_payments
-        What a tenant pays for the facility in the period: its credit is at most that, and open where it is not stated.
-    tax
-        Tax due in the period, against which the credit is used.
-    """
-
-    ends: date | None = None
-    new_positions: Whole | None = None
-    statewide: Whole | None = None
-    at_facility: Whole | None = None
-    elsewhere: Whole | None = None
-    restored: bool = False
-    approved: bool = True
-    sold: bool = False
-    subleased: bool = False
-    lease_payments: Money | None = None
-    tax: Money | None = None
-
-
-class HubProject(_Strict):
-    """A business that asks for the hub credit.
-
-    Attributes
-    ----------
-    facility_investment
-        Capital investment that the owner made or acquired in the facility.
-    net_leasable_sqft, leased_sqft
-        Of the facility; of it, what the tenant leases, or for an owner what is leased to tenants.
-    tenant_investment
-        What the tenant itself invested.
-    business_part_investment, project_investment
-        Of a mixed-use project: its business part, and the whole.
-    monthly_employees
-        Full-time employees at the facility, month by month; their average counts.
-    other_tenants_employees
-        Of other tenants; those of the two largest count.
-    approved_so_far, fiscal_year_so_far
-        All credits approved before this one; those against tax in the fiscal year.
-    moves_jobs
-        Whether jobs are moved from elsewhere in the State and counted as new in the net benefit.
-    """
-
-    program: Literal["urban-transit-hub"] = "urban-transit-hub"
-    name: str = ""
-    role: Literal["owner", "tenant", "mixed_use"]
-    areas: BuildingAreas = BuildingAreas()
-    facility_investment: Money | None = None
-    net_leasable_sqft: Annotated[Number, Field(gt=0)] | None = None
-    leased_sqft: Number | None = None
-    tenant_investment: Money = Decimal(0)
-    business_part_investment: Money | None = None
-    project_investment: Money | None = None
-    monthly_employees: Annotated[tuple[Whole, ...], Field(max_length=12)] = ()
-    other_tenants_employees: tuple[Whole, ...] = ()
-    net_benefit_state: bool | None = None
-    net_benefit_municipality: bool | None = None
-    moves_jobs: bool | None = None
-    consolidated_locations: Whole | None = None
-    certified_at_risk: bool | None = None
-    intended_employees: Whole | None = None
-    employment_incentive_grant: bool | None = None
-    relocation_assistance: bool | None = None
-    recovery_act_incentives: bool | None = None
-    investnj_grant: bool | None = None
-    applied: date | None = None
-    documented: date | None = None
-    investment_made: date | None = None
-    moved_within_municipality: bool = False
-    workforce_before: Whole | None = None
-    elsewhere_before: Whole | None = None
-    periods: Annotated[tuple[HubPeriod, ...], Field(max_length=40)] = ()
-    approved_so_far: Money | None = None
-    fiscal_year_so_far: Money | None = None
-    residential_investment: Money | None = None
-    transfer_price: Money | None = None
-    transferred: Annotated[Money, Field(gt=0)] | None = None
-    trust: Trust = "known"
-
-    @model_validator(mode="after")
-    def _leased_is_a_part(self) -> HubProject:
-        total, leased = self.net_leasable_sqft, self.leased_sqft
-        if total is not None and leased is not None and leased > total:
-            raise ValueError(
-                f"leased_sqft is {leased:,f}, net_leasable_sqft {total:,f}; expected a part of the net leasable area. "
-                "Correct one of them."
-            )
-        return self
+_NOTHING = Decimal(0)
 
 
 def estimate_hub(project: HubProject) -> CreditAnswer:
@@ -143,6 +26,8 @@ def estimate_hub(project: HubProject) -> CreditAnswer:
 
     Examples
     --------
+    >>> from grownj_geo.areas import BuildingAreas
+    >>> from grownj_geo.credithubinput import HubProject
     >>> hub = BuildingAreas(areas={"hub_of_the_act": "yes", "hub_eligible_municipality": "yes"})
     >>> found = estimate_hub(HubProject(
     ...     role="owner", areas=hub, facility_investment=60_000_000, net_leasable_sqft=100, leased_sqft=0,
@@ -160,55 +45,47 @@ def estimate_hub(project: HubProject) -> CreditAnswer:
     _employment(project, book)
     _conditions(project, book)
     _windows(project, book)
-    credit = None if base is None else (base * book.number("credit_percent") / _HUNDRED).quantize(_CENT, ROUND_DOWN)
+    percent, rule = book.number("credit_percent"), book.rule_of("credit_percent")
+    credit = share_of(base[0], percent), None if base[1] is None else share_of(base[1], percent)
     due = book.eligible
-    book.due("credit", credit, book.rule_of("credit_percent"), if_met=due)
-    if project.approved_so_far is not None and credit is not None:
-        room = book.number("program_limit") - project.approved_so_far
-        book.told(
-            "within_program_limit",
-            "All credits of the program stay within its limit",
-            credit <= room,
-            book.rule_of("program_limit"),
-        )
-    if credit is not None:
-        _years(project, book, credit, due)
-    if project.fiscal_year_so_far is not None and credit is not None:
-        part = hub_parts(credit, book.count("credit_periods"))[0]
-        within = project.fiscal_year_so_far + part <= book.number("fiscal_year_limit")
-        book.told(
-            "within_fiscal_year_limit",
-            "Credits of the fiscal year stay within its limit",
-            within,
-            book.rule_of("fiscal_year_limit"),
-        )
+    book.due("credit", credit, rule, if_met=due)
+    label = "All credits of the program stay within its limit"
+    if book.within("within_program_limit", label, credit, project.approved_so_far, "program_limit") is False:
+        book.notes.append("What is over the limit of the program cannot be approved.")
+    add_hub_years(project, book, credit, due)
+    count = book.count("credit_periods")
+    part = hub_parts(credit[0], count)[0], None if credit[1] is None else hub_parts(credit[1], count)[0]
+    label = "Credits of the fiscal year stay within its limit"
+    book.within("within_fiscal_year_limit", label, part, project.fiscal_year_so_far, "fiscal_year_limit")
     if project.residential_investment is not None:
         _residential(project.residential_investment, book)
-    if project.transferred is not None and project.transfer_price is not None:
-        enough = project.transfer_price * _HUNDRED >= project.transferred * book.number("transfer_percent")
+    if project.transferred is not None or project.transfer_price is not None:
+        enough: Tri = None
+        if project.transferred is not None and project.transfer_price is not None:
+            enough = project.transfer_price * _HUNDRED >= project.transferred * book.number("transfer_percent")
         book.told("transfer_price", "The credit is sold for enough", enough, book.rule_of("transfer_percent"))
     return book.answer()
 
 
 def _residential(investment: Decimal, book: AnswerBook) -> None:
     """Add what the bill's statement says of residential projects; its text has no number for them."""
+    least, percent = book.known("residential_investment"), book.known("residential_percent")
     enough = book.told(
         "residential_investment", "A residential project's investment is enough",
-        investment >= book.number("residential_investment"), book.rule_of("residential_investment"),
+        None if least is None else investment >= least, book.rule_of("residential_investment"),
     )  # fmt: skip
-    most = (investment * book.number("residential_percent") / _HUNDRED).quantize(_CENT, rounding=ROUND_DOWN)
-    book.amount("residential_credit", Decimal(0), most if enough else Decimal(0), book.rule_of("residential_percent"))
+    most = None if percent is None else share_of(investment, percent)
+    high = _NOTHING if enough is False else most
+    book.amount("residential_credit", _NOTHING, high, book.rule_of("residential_percent"))
     book.notes.append("The residential figures stand in the bill's statement only.")
-
-
-def _outcome(areas: BuildingAreas, name: str) -> Tri:
-    return {"yes": True, "no": False}.get(areas[name].outcome)
 
 
 def _place(project: HubProject, book: AnswerBook) -> None:
     rule = "A1178 section 4 (C.34:1B-208)"
-    book.test("hub", "In an urban transit hub", _outcome(project.areas, "hub_of_the_act"), rule)
-    book.test("municipality", "In an eligible municipality", _outcome(project.areas, "hub_eligible_municipality"), rule)
+    book.test("hub", "In an urban transit hub", outcome_of(project.areas, "hub_of_the_act"), rule)
+    book.test(
+        "municipality", "In an eligible municipality", outcome_of(project.areas, "hub_eligible_municipality"), rule
+    )
 
 
 # -- investment ---------------------------------------------------------------------------------------
@@ -240,50 +117,66 @@ def hub_represented(
     return filled, filled * leased / total + (tenant - fills)
 
 
-def _investment(project: HubProject, book: AnswerBook) -> Decimal | None:
+def _investment(project: HubProject, book: AnswerBook) -> Bounds:
     """Add the tests of the investment, and return what the credit is computed on."""
     if project.role == "mixed_use":
-        part = project.business_part_investment
+        part, whole = project.business_part_investment, project.project_investment
         book.at_least("business_part", "The business part's investment is enough", part, "leased_investment")
-        book.at_least(
-            "project_investment",
-            "The mixed-use project's investment is enough",
-            project.project_investment,
-            "mixed_use_investment",
-        )
-        return part
+        label = "The mixed-use project's investment is enough"
+        book.at_least("project_investment", label, whole, "mixed_use_investment")
+        return part or _NOTHING, part
     owner, total, leased = project.facility_investment, project.net_leasable_sqft, project.leased_sqft
+    share = None if total is None or leased is None else (leased, total)
     if project.role == "owner":
         book.at_least("owner_investment", "The owner's investment is enough", owner, "owner_investment")
-        if owner is None or total is None or leased is None:
-            return None
-        return owner * (total - leased) / total
+        if owner is None or share is None:
+            return _NOTHING, owner
+        return (owner * (share[1] - share[0]) / share[1],) * 2
+    return _of_tenant(project, share, book)
+
+
+def _of_tenant(project: HubProject, share: tuple[Decimal, Decimal] | None, book: AnswerBook) -> Bounds:
+    """Add the tests of a tenant's investment, and return what its leased area represents.
+
+    The more owner and tenant invested the more it represents, and so the greater the part that is leased.
+    """
     least = book.number("owner_investment")
-    if owner is None:
-        book.at_least("owner_investment", "The owner's investment is enough", None, "owner_investment")
-        book.at_least("leased_investment", "The leased area represents enough", None, "leased_investment")
-        return None
-    filled, represented = hub_represented(
-        owner, project.tenant_investment, leased=leased or Decimal(0), total=total or Decimal(1), least=least
+    owner, tenant = project.facility_investment, project.tenant_investment
+    low_share, high_share = share or (_NOTHING, Decimal(1)), share or (Decimal(1), Decimal(1))
+    low_filled, low = hub_represented(
+        owner or _NOTHING, tenant or _NOTHING, leased=low_share[0], total=low_share[1], least=least
     )
-    known = represented if total is not None and leased is not None else None
-    book.at_least(
-        "owner_investment", "The owner's investment is enough, filled up by the tenant's", filled, "owner_investment"
-    )
-    book.at_least("leased_investment", "The leased area represents enough", known, "leased_investment")
-    return known
+    filled: Bounds = (low_filled, low_filled)
+    represented: Bounds = (low, None)
+    if owner is None or tenant is None:
+        filled = (low_filled, None)
+    else:
+        represented = (low, hub_represented(owner, tenant, leased=high_share[0], total=high_share[1], least=least)[1])
+    for name, label, bounds, figure in (
+        ("owner_investment", "The owner's investment is enough, filled up by the tenant's", filled, "owner_investment"),
+        ("leased_investment", "The leased area represents enough", represented, "leased_investment"),
+    ):
+        needed = book.number(figure)
+        met = True if bounds[0] >= needed else False if bounds[1] is not None and bounds[1] < needed else None
+        book.test(name, label, met, book.rule_of(figure))
+    return represented
 
 
 def _employment(project: HubProject, book: AnswerBook) -> None:
     """Add the test of employment: the average of the months, with up to two other tenants for a tenant."""
     months = project.monthly_employees
     own = Decimal(sum(months)) / len(months) if months else None
-    if own is not None and project.role == "tenant":
-        others = sorted(project.other_tenants_employees, reverse=True)[: book.count("other_tenants")]
-        own += sum(others)
+    low, high = own or _NOTHING, own
+    if project.role == "tenant":
+        counted = book.count("other_tenants")
+        others = project.other_tenants_employees
+        added = sum(sorted(others or (), reverse=True)[:counted])
+        low, high = low + added, None if others is None or high is None else high + added
     if own is not None:
-        book.amount("employees", own, own, "A1178 section 5, 3a(5)")
-    book.at_least("employees", "Full-time employees at the facility are enough", own, "employees")
+        book.amount("employees", low, high, "A1178 section 5, 3a(5)")
+    needed = book.number("employees")
+    enough = True if low >= needed else False if high is not None and high < needed else None
+    book.test("employees", "Full-time employees at the facility are enough", enough, book.rule_of("employees"))
 
 
 # -- conditions ---------------------------------------------------------------------------------------
@@ -310,201 +203,21 @@ def _conditions(project: HubProject, book: AnswerBook) -> None:
         book.test(name, words[:1].upper() + words[1:], opposite(getattr(project, name)), "A1178 section 5, 3a(4)")
 
 
-def hub_years_later(day: date, years: int) -> date:
-    """Return the day so many years later; the 28th for a leap day that the year does not have.
-
-    Examples
-    --------
-    >>> hub_years_later(date(2008, 2, 29), 5)
-    datetime.date(2013, 2, 28)
-    """
-    try:
-        return day.replace(year=day.year + years)
-    except ValueError:
-        return day.replace(year=day.year + years, day=28)
-
-
-def _within(day: date | None, years: int, days: tuple[date, date]) -> Tri:
-    """Return whether a day is within so many years from an act's effect, which is known between two days."""
-    if day is None:
-        return None
-    first, last = (hub_years_later(start, years) for start in days)
-    return True if day <= first else False if day > last else None
-
-
-def _effect(book: AnswerBook, name: str) -> tuple[date, date]:
-    return book.day(f"{name}_earliest"), book.day(f"{name}_latest")
-
-
 def _windows(project: HubProject, book: AnswerBook) -> None:
-    days = _effect(book, "effective")
+    days = days_of_effect(book, "effective")
     apply, document = book.count("apply_years"), book.count("document_years")
     for name, label, day, years, rule in (
-        ("applied", "Applied within five years", project.applied, apply, "A1178 section 5, 3b"),
+        ("applied", f"Applied within {apply} years", project.applied, apply, "A1178 section 5, 3b"),
         (
-            "documented",
-            "Documentation submitted within eight years",
-            project.documented,
-            document,
+            "documented", f"Documentation submitted within {document} years", project.documented, document,
             "A1178 section 5, 3b",
         ),
-        ("invested", "Investment made within eight years", project.investment_made, document, "A1178 section 4"),
-    ):
-        book.test(name, label, _within(day, years, days), rule)
+        ("invested", f"Investment made within {document} years", project.investment_made, document, "A1178 section 4"),
+    ):  # fmt: skip
+        book.test(name, label, within_years(day, years, days), rule)
     if project.role == "mixed_use":
-        first, last = _effect(book, "mixed_use")
-        made = project.investment_made
-        after: Tri = None if made is None else True if made > last else False if made <= first else None
+        act, made = days_of_effect(book, "mixed_use"), project.investment_made
+        after: Tri = None
+        if act is not None and made is not None:
+            after = True if made > act[1] else False if made <= act[0] else None
         book.test("mixed_use_day", "Investment made after the act of 2011 took effect", after, "A1178 section 5, 3a(7)")
-
-
-# -- years --------------------------------------------------------------------------------------------
-
-
-def hub_parts(credit: Decimal, periods: int) -> list[Decimal]:
-    """Return a credit in equal parts that sum to it exactly; odd cents go to the first ones.
-
-    Examples
-    --------
-    >>> parts = hub_parts(Decimal("100.05"), 10)
-    >>> parts[4], parts[5], sum(parts)
-    (Decimal('10.01'), Decimal('10.00'), Decimal('100.05'))
-    """
-    each = (credit / periods).quantize(_CENT, rounding=ROUND_DOWN)
-    odd = int((credit - each * periods) / _CENT)
-    return [each + _CENT if number < odd else each for number in range(periods)]
-
-
-def hub_kept(project: HubProject, book: AnswerBook, *, periods: int) -> list[tuple[Decimal, Decimal]]:
-    """Return the least and the greatest share of each period's part that the business keeps (section 5, 3d).
-
-    Forfeiture beats reduction, and both last until the Authority approves that what was lacking is restored. A sale or
-    a sublease lasts for good.
-
-    Parameters
-    ----------
-    periods
-        For how many periods. Of those that are not stated, what held last holds on, or is restored: after a forfeiture
-        they keep nothing to all, after a reduction the reduced part to all. Where nothing was lacking, they keep all.
-    """
-    reduced = 1 - book.number("reduction_percent") / _HUNDRED
-    found: list[tuple[Decimal, Decimal]] = []
-    lost = False
-    forfeits_now: Tri = False
-    reduces_now: Tri = False
-    unapproved = False
-    for period in project.periods:
-        # A sale takes the seller's credit and leaves the tenants'; a sublease takes the tenant's own.
-        lost = lost or (period.subleased if project.role == "tenant" else period.sold)
-        forfeits, reduces = _forfeits(project, period, book), _reduces(project, period, book)
-        # What held before holds on until it is approved as restored.
-        forfeits_now = forfeits if period.restored else any_met([forfeits_now, forfeits])
-        reduces_now = reduces if period.restored else any_met([reduces_now, reduces])
-        late = _late(period, book)
-        unapproved = not period.approved
-        gone = any_met([lost, forfeits_now, late])
-        low = Decimal(0) if gone is not False else reduced if reduces_now is not False else Decimal(1)
-        high = Decimal(0) if gone else reduced if reduces_now else Decimal(1)
-        found.append((low, high))
-    may_lose = forfeits_now is not False or unapproved
-    least = Decimal(0) if lost or may_lose else reduced if reduces_now is not False else Decimal(1)
-    found += [(least, Decimal(0 if lost else 1))] * (periods - len(found))
-    return found
-
-
-def _forfeits(project: HubProject, period: HubPeriod, book: AnswerBook) -> Tri:
-    fall = book.number("workforce_fall_percent")
-
-    def fell(now: int | None, before: int | None) -> Tri:
-        if now is None or before is None:
-            return None
-        return (before - now) * _HUNDRED > before * fall
-
-    few = None if period.at_facility is None else period.at_facility < book.number("employees")
-    return any_met(
-        [fell(period.statewide, project.workforce_before), few, fell(period.elsewhere, project.elsewhere_before)]
-    )
-
-
-def _reduces(project: HubProject, period: HubPeriod, book: AnswerBook) -> Tri:
-    if project.moved_within_municipality:
-        if project.applied is None:
-            return None
-        if project.applied < book.day("moved_within_before"):
-            return False
-    return None if period.new_positions is None else period.new_positions < book.number("new_positions")
-
-
-def _late(period: HubPeriod, book: AnswerBook) -> Tri:
-    """Return whether a period's part is lost for ending after eight years while the credit was not approved."""
-    if period.approved:
-        return False
-    return opposite(_within(period.ends, book.count("document_years"), _effect(book, "effective")))
-
-
-def hub_carried(parts: Sequence[Decimal], taxes: Sequence[Decimal], *, carry: int) -> tuple[list[Decimal], Decimal]:
-    """Return what is used in each period, the oldest first, and what expires unused.
-
-    Parameters
-    ----------
-    parts
-        What becomes available in each period.
-    taxes
-        Tax due in each period, those after the last part included.
-    carry
-        For how many periods what is unused is carried on.
-
-    Examples
-    --------
-    >>> used, expired = hub_carried([Decimal(100)], [Decimal(0)] * 20 + [Decimal(70), Decimal(70)], carry=20)
-    >>> used[20], used[21], expired
-    (Decimal('70'), Decimal('0'), Decimal('30'))
-    """
-    left = list(parts)
-    used = []
-    for number, tax in enumerate(taxes):
-        room = tax
-        for begun in range(max(0, number - carry), min(number + 1, len(left))):
-            amount = min(left[begun], room)
-            left[begun] -= amount
-            room -= amount
-        used.append(tax - room)
-    expired = sum((part for begun, part in enumerate(left) if begun + carry < len(taxes)), Decimal(0))
-    return used, expired
-
-
-def _years(project: HubProject, book: AnswerBook, credit: Decimal, due: Tri) -> None:
-    """Add the credit of each period, what is used of it and what expires."""
-    parts = hub_parts(credit, book.count("credit_periods"))
-    kept = hub_kept(project, book, periods=len(parts))
-    lows, highs, unpaid = [], [], []
-    for number, part in enumerate(parts):
-        low, high = ((part * share).quantize(_CENT, rounding=ROUND_DOWN) for share in kept[number])
-        if project.role == "tenant":
-            period = project.periods[number] if number < len(project.periods) else None
-            rent = None if period is None else period.lease_payments
-            if rent is None and high:
-                unpaid.append(str(number + 1))
-            low, high = min(low, rent or Decimal(0)), high if rent is None else min(high, rent)
-        lows.append(low if due else Decimal(0))
-        highs.append(high if due is not False else Decimal(0))
-        book.amount(f"year_{number + 1}", lows[-1], highs[-1], "A1178 section 5, 3c(1) and 3d")
-    book.amount("credit_kept", sum(lows, Decimal(0)), sum(highs, Decimal(0)), "A1178 section 5, 3c(1) and 3d")
-    if unpaid and due is not False:
-        label = f"The lease payments are stated (not for period {', '.join(unpaid)})"
-        book.told("lease_payments", label, None, "A1178 section 5, 3c(1)")
-        book.notes.append(
-            "A tenant's credit of a period is at most its lease payments; where they are not stated, it may be nothing."
-        )
-    if 0 < len(project.periods) < len(parts):
-        if min(kept[-1]) == 1:
-            book.notes.append("For periods that are not stated it is taken that nothing is lost.")
-        elif max(kept[-1]) == 0:
-            book.notes.append("Nothing is paid for the periods after a sale or a sublease.")
-        else:
-            book.notes.append("Whether what was lacking is restored in the periods that are not stated is open.")
-    taxes = [period.tax for period in project.periods if period.tax is not None]
-    if taxes and len(taxes) == len(project.periods) and lows == highs:
-        used, expired = hub_carried(highs, taxes, carry=book.count("carry_periods"))
-        book.amount("used", sum(used, Decimal(0)), sum(used, Decimal(0)), "A1178 section 5, 3c(1)")
-        book.amount("expired", expired, expired, "A1178 section 5, 3c(1)")

@@ -11,7 +11,8 @@ from pydantic import BaseModel, ValidationError
 from grownj_geo.areas import area_names
 from grownj_geo.creditbill import estimate_bill
 from grownj_geo.creditbillinput import BILL_CREDITS, BillCredit, EmployeeGroup
-from grownj_geo.credithub import HubPeriod, HubProject, estimate_hub
+from grownj_geo.credithub import estimate_hub
+from grownj_geo.credithubinput import HubPeriod, HubProject
 from grownj_geo.creditproblems import problem_in_words
 from grownj_geo.creditproject import ProjectError
 from grownj_geo.readings import nearest_name

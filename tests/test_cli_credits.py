@@ -174,7 +174,7 @@ def test_a_credit_of_the_bill_is_a_file_that_names_its_program(tmp_path: Path) -
     path = tmp_path / "zone.yaml"
     path.write_text(
         "program: enterprise-zone\nareas: {urban_enterprise_zone: yes, rest: no}\nretail_or_warehouse: no\n"
-        "investment: 100000\ninvestment_criteria: yes\n"
+        "investment: 100000\ninvestment_criteria: yes\nemployees: []\ncarried_employee: 0\n"
     )
     done = run(path)
     assert done.exit_code == 0, done.output

@@ -11,7 +11,8 @@ from credit_case_files import CreditCase, as_amount, credit_cases
 
 from grownj_geo.creditbill import estimate_bill
 from grownj_geo.creditbillinput import BILL_CREDITS
-from grownj_geo.credithub import HubProject, estimate_hub
+from grownj_geo.credithub import estimate_hub
+from grownj_geo.credithubinput import HubProject
 from grownj_geo.creditproject import project_of
 from grownj_geo.credits import Estimate, estimate
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from grownj_geo.creditcapital import count_capital, months_before
+from grownj_geo.creditcapital import count_capital
+from grownj_geo.creditdays import months_before
 from grownj_geo.creditparams import Figures, load_credit_book
 from grownj_geo.creditproject import CapitalItem
 

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 
 from grownj_geo.creditbill import estimate_bill
 from grownj_geo.creditbillinput import BILL_CREDITS
-from grownj_geo.credithub import HubProject, estimate_hub, hub_carried, hub_parts, hub_represented
+from grownj_geo.credithub import estimate_hub, hub_represented
+from grownj_geo.credithubinput import HubProject
+from grownj_geo.credithubyears import hub_carried, hub_parts
 from grownj_geo.creditprogram import estimate_program
 from grownj_geo.creditproject import ProjectError
 
@@ -76,7 +78,8 @@ def openings(raw: dict[str, Any]) -> list[tuple[str, ...]]:
     return found
 
 
-_PLAIN = {"moved_within_municipality", "by_transfer"}
+# A location with a lease is leased.
+_PLAIN = {"leased"}
 
 
 def put(raw: dict[str, Any], place: tuple[str, ...], value: Any) -> dict[str, Any]:
@@ -107,6 +110,78 @@ def test_an_open_fact_or_area_gives_what_covers_both_ways(case: CreditCase) -> N
                     assert amount.high is None or (high is not None and high <= amount.high), (place, name)
 
 
+def left_out(raw: dict[str, Any]) -> list[tuple[str, ...]]:
+    """Return the places of what may be left out of a file."""
+    model = (
+        HubProject if raw.get("program", "urban-transit-hub") == "urban-transit-hub" else BILL_CREDITS[raw["program"]]
+    )
+    found: list[tuple[str, ...]] = [
+        (name,) for name in raw if not model.model_fields[name].is_required() and name not in {"program", "trust"}
+    ]
+    for part in ("employees", "periods"):
+        for number, entry in enumerate(raw.get(part) or []):
+            found += [(part, str(number), name) for name in entry if name != "count"]
+    return found
+
+
+def without(raw: dict[str, Any], place: tuple[str, ...]) -> dict[str, Any]:
+    changed = copy.deepcopy(raw)
+    here: Any = changed
+    for step in place[:-1]:
+        here = here[int(step)] if isinstance(here, list) else here[step]
+    del here[place[-1]]
+    return changed
+
+
+# Left out, these say something of their own: how far the periods are told, and what is asked besides.
+ASKED = {"periods", "residential_investment", "transferred", "transfer_price", "areas", "property_kinds"}
+
+
+@pytest.mark.parametrize("case", [*credit_cases("urban-transit-hub"), *credit_cases("a1178")], ids=str)
+def test_what_is_left_out_gives_what_covers_all_that_could_be_stated(case: CreditCase) -> None:
+    one = answer(case.raw)
+    for place in left_out(case.raw):
+        if place[-1] in ASKED:
+            continue
+        whole = answer(without(case.raw, place))
+        assert whole.eligible in {one.eligible, "undetermined"}, place
+        for name, test in whole.tests.items():
+            if name in one.tests:
+                assert test.outcome in {one.tests[name].outcome, "undetermined"}, (place, name)
+        for name, amount in whole.amounts.items():
+            if name in one.amounts:
+                assert amount.low <= one.amounts[name].low, (place, name)
+                high = one.amounts[name].high
+                assert amount.high is None or (high is not None and high <= amount.high), (place, name)
+
+
+@pytest.mark.parametrize("case", [*credit_cases("urban-transit-hub"), *credit_cases("a1178")], ids=str)
+def test_confirmed_figures_alone_give_what_covers_the_usual_ones(case: CreditCase) -> None:
+    usual, confirmed = (answer({**case.raw, "trust": trust}) for trust in ("known", "confirmed"))
+    weak = [figure.name for figure in confirmed.figures if not figure.taken]
+    assert usual.eligible == confirmed.eligible or (weak and confirmed.eligible == "undetermined")
+    for name, amount in confirmed.amounts.items():
+        assert amount.low <= usual.amounts[name].low, name
+        high = usual.amounts[name].high
+        assert amount.high is None or (high is not None and high <= amount.high), name
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ({"program": "recovery-rebate", "idle_days": 9, "property_kinds": []}, "does not have new_facility"),
+        ({"program": "relocation-grant", "lease_years": 9, "leased": False}, "leased is no"),
+        (
+            {"role": "owner", "periods": [{"elsewhere_each": [1, 2]}], "elsewhere_each_before": [1]},
+            "elsewhere_each of period 1 has 2 facilities",
+        ),
+    ],
+)
+def test_statements_that_contradict_each_other_are_refused(raw: dict[str, Any], words: str) -> None:
+    with pytest.raises(ProjectError, match=words):
+        estimate_program({"program": "urban-transit-hub", **raw})
+
+
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
@@ -129,6 +204,7 @@ def test_no_cent_is_lost_in_dividing() -> None:
     rebate = {
         "program": "recovery-rebate", "areas": {"mrera_qualified_municipality": "yes"}, "tax": 300,
         "property_there": 1, "property_in_state": 3, "years_since_first": 1, "years_since_deposit": 1,
+        "property_kinds": [], "bought_from_control_percent": 0,
     }  # fmt: skip
     share = estimate_program(rebate).amounts["incentive_payment"]
     assert share.low == share.high
@@ -137,7 +213,7 @@ def test_no_cent_is_lost_in_dividing() -> None:
     )
     limit = {
         "program": "income-tax-limit", "credit": 1_000, "tax_before_credits": 300, "business_income": 1,
-        "gross_income": 3, "used_elsewhere": False,
+        "gross_income": 3, "used_elsewhere": False, "category_net": 1, "category_gross": 1, "owner_share_percent": 100,
     }  # fmt: skip
     assert estimate_program(limit).amounts["limit"].low == 100
 
