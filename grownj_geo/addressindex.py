@@ -230,13 +230,16 @@ class AddressIndex:
             if self._tables.by_name(code):
                 candidates += self._likely_streets(asked.reading.line.street, code)
         candidates.sort(key=lambda c: c.fit.off)
-        hits = [hit for c in candidates[:_MOST_STREETS] for hit in self._on_street(asked, c)]
-        if hits and max(h.score for h in hits) >= _GOOD:
+        found = {c.street.id: self._on_street(asked, c) for c in candidates[:_MOST_STREETS]}
+        hits = [hit for group in found.values() for hit in group]
+        if any(h.score >= _GOOD for h in hits):
             return hits
-        # No house fits: say where the number would be on the streets that are most like it.
+        # No house fits well: say where the number would be on the streets that are most like it.
         least = candidates[0].fit.off if candidates else 1.0
-        near = [c for c in candidates if 1.0 - c.fit.off >= _NEAR_STREET and c.fit.off <= least + _ABOUT]
-        return hits + [hit for c in near for hit in self._near_number(asked, c)]
+        for c in candidates:
+            if 1.0 - c.fit.off >= _NEAR_STREET and c.fit.off <= least + _ABOUT and not found.get(c.street.id):
+                hits += self._near_number(asked, c)
+        return hits
 
     def _likely_streets(self, typed: StreetName, code: str) -> Iterable[_Candidate]:
         """Return the streets of a municipality with a name that is near, each once, with its best fit."""
@@ -348,17 +351,25 @@ class AddressIndex:
         if not hits:
             return hits
         scores = Counter(h.score for h in hits)
-        rivals = [h for h in hits[:_MOST_NAMES] if h.compatible]
-        lots = {h: self._tables.lots(h.parcel_ids, h.point_ids) for h in {*rivals, *hits[:_MOST_NAMES]}}
+        rivals = [h for h in hits if h.compatible]
+        lots = {h: self._tables.lots(h.parcel_ids, h.point_ids) for h in hits[:_MOST_NAMES]}
         judged = [replace(h, places=len(lots[h]) if h in lots else 1, ties=scores[h.score]) for h in hits]
         first = hits[0]
         named = any(r.place.how == "named" and r.place.mun_codes == (first.mun_code,) for r in parsed.readings)
         agrees = first.compatible and set(first.differs) <= {"unit"} and first.number and named
-        meant = {lot for h in rivals for lot in lots[h]}
+        # With so many rivals nothing is certain: their lots need not be looked at.
+        meant = {lot for h in rivals for lot in lots.get(h, {"not looked at"})}
         unit_open = bool(parsed.line.unit) and "unit" in first.differs
-        if agrees and not unit_open and len(meant) == 1 and first.kind in {"rooftop", "parcel"}:
-            judged[0] = replace(judged[0], certain=True)
-        return judged
+        if not (agrees and not unit_open and len(meant) == 1 and first.kind in {"rooftop", "parcel"}):
+            return judged
+        # The rivals are records of the same lot, its units for one: whoever meant one of them finds it here.
+        whole = replace(
+            judged[0],
+            certain=True,
+            parcel_ids=tuple(dict.fromkeys(one for h in rivals for one in h.parcel_ids)),
+            point_ids=tuple(dict.fromkeys(one for h in rivals for one in h.point_ids)),
+        )
+        return [whole, *(one for h, one in zip(hits[1:], judged[1:], strict=True) if h not in rivals)]
 
     def _with_zip(self, hit: AddressHit, zip_code: str) -> AddressHit:
         """Take something off where the file knows another ZIP code."""

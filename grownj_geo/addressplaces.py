@@ -126,6 +126,7 @@ class PlaceBook:
             from rapidfuzz import process  # noqa: PLC0415 - an extra, and slow to import
             from rapidfuzz.distance import OSA  # noqa: PLC0415 - the same
         except ImportError:
+            # Without the extra nothing is near, and the name is told as unknown.
             return []
         spelt = [*self._bases, *self._postal]
         found = process.extract(base, spelt, scorer=OSA.normalized_similarity, score_cutoff=_LIKE, limit=3)

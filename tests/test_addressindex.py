@@ -126,6 +126,10 @@ def test_a_number_that_is_not_there_lies_between_its_neighbours_or_on_the_street
     assert beyond.score < between.score
 
 
+def test_a_street_that_has_the_number_is_not_shown_without_it(index: AddressIndex) -> None:
+    assert [h.kind for h in index.search("26 hihg street orange")] == ["parcel"]
+
+
 def test_ties_stay_together(index: AddressIndex) -> None:
     suffixes = index.search("12 Park, Orange")
     assert [h.parcel_ids for h in suffixes if h.kind == "parcel"] == [(6,), (5,)]
@@ -144,6 +148,14 @@ def test_a_corner_lot_is_found_by_each_of_its_streets(atlas: Atlas) -> None:
 def test_units_of_one_lot_are_one_place(index: AddressIndex) -> None:
     hit = best(index, "500 Vose Ave, Orange")
     assert (hit.parcel_ids, hit.places, hit.certain) == ((15, 16), 1, True)
+
+
+def test_a_lot_that_is_certain_has_the_records_of_all_its_units(atlas: Atlas) -> None:
+    rows = [("0717", "1", "2", "", "52 LINCOLN AVENUE"), ("0717", "1", "2", "C1", "52 LINCOLN AVENUE #1")]
+    index = AddressIndex(address_store(rows), Directory(atlas))
+    whole = index.search("52 Lincoln Ave, Orange")
+    assert [(h.parcel_ids, h.certain, h.places) for h in whole] == [((1, 2), True, 1)]
+    assert [(h.parcel_ids, h.certain) for h in index.search("52 Lincoln Ave #1, Orange")] == [((2,), True)]
 
 
 def test_units_of_other_lots_are_rivals(index: AddressIndex) -> None:
