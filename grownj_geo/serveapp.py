@@ -83,6 +83,7 @@ def create_app(
         openapi_url="/api/v1/openapi.json",
         # Their pages fetch scripts from elsewhere.
         docs_url=None,
+        redirect_slashes=False,
         redoc_url=None,
         lifespan=life,
     )

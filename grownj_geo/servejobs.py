@@ -142,7 +142,10 @@ class Jobs:
         if suffix not in TABLES:
             known = ", ".join(sorted(TABLES))
             raise ProblemError(415, f"The table {shown!r} ends in {suffix or 'nothing'!r}; expected one of {known}.")
-        waiting = sum(status.status in {"queued", "running"} for status in self._all())
+        try:
+            waiting = sum(status.status in {"queued", "running"} for status in self._all())
+        except OSError as error:
+            raise _not_kept(error) from error
         if waiting >= self.most_waiting:
             raise ProblemError(
                 429, f"{waiting} tables wait already. Send yours when some are done.", headers={"Retry-After": "60"}
@@ -151,7 +154,10 @@ class Jobs:
         # Written under a name that is no job's, and renamed: nobody works on half a table.
         beside = self.folder / f".new-{job}"
         try:
-            (beside / "in").mkdir(parents=True)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            # Tables of others are nobody else's to read on this machine.
+            beside.mkdir(mode=0o700)
+            (beside / "in").mkdir()
             (beside / "out").mkdir()
             with (beside / "in" / shown).open("wb") as file:
                 shutil.copyfileobj(content, file, _CHUNK)
@@ -163,9 +169,7 @@ class Jobs:
                 beside.rename(self.folder / job)
         except OSError as error:
             shutil.rmtree(beside, ignore_errors=True)
-            raise ProblemError(
-                503, f"The table could not be kept: {error.strerror}. Tell whoever runs this."
-            ) from error
+            raise _not_kept(error) from error
         if not size:
             shutil.rmtree(beside, ignore_errors=True)
             raise ProblemError(422, f"The table {shown!r} is empty. Export it again.", code="file_not_read")
@@ -328,6 +332,10 @@ class Jobs:
 
 def _no_job() -> ProblemError:
     return ProblemError(404, "There is no such job: it was removed, or never was. Send the table again.")
+
+
+def _not_kept(error: OSError) -> ProblemError:
+    return ProblemError(503, f"The table could not be kept: {error.strerror}. Tell whoever runs this.", code="not_kept")
 
 
 def _held(place: Path) -> bool:

@@ -69,13 +69,13 @@ def listening(host: str, port: int) -> socket.socket:
     LayerFault
         ``not_listening`` where the address cannot be listened on.
     """
+    sock = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        sock = socket.socket(family, socket.SOCK_STREAM)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind((host, port))
         sock.listen(512)
     except OSError as error:
+        sock.close()
         raise LayerFault(
             "not_listening",
             f"{host}:{port} cannot be listened on: {error.strerror or error}. Expected an address of this machine and "

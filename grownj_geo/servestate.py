@@ -172,7 +172,8 @@ def _moved_to(asked: SiteAsk) -> str | None:
         return None
     match inner.get("coordinates"):
         case [int() | float() as lon, int() | float() as lat, *_]:
-            return f"{lat!r},{lon!r}"
+            # With all its digits: it was not typed, so that few digits say nothing of how well it is known.
+            return f"{lat:.9f},{lon:.9f}"
     return None
 
 
