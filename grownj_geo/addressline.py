@@ -49,7 +49,10 @@ _CODE = re.compile(r"[A-Z]-[A-Z]|[A-Z]?[0-9]{1,5}[A-Z]?|[A-Z]-?[0-9]{1,4}|[0-9]{
 _SURE_CODE = re.compile(r"[A-Z]-?[0-9]{2,4}[A-Z]?|[0-9]{1,4}-?[A-Z]")
 _GLUED = re.compile(r"(APT|UNIT|UNT|UN|STE|SUITE|BLDG|FL|RM|PH)-?([0-9]+-?[A-Z]?)")
 _ORDINAL = re.compile(r"0*([0-9]+)(ST|ND|RD|TH)")
-_NUMBERED = frozenset({"ROUTE", "COUNTY ROAD"})
+# The one name that half of the cities have, and that is written in a dozen ways.
+_KING = re.compile(
+    r"^(?:REV(?:EREND)?\s+)?(?:D(?:OCTO)?R\s+)?(?:MARTIN\s+L(?:UTHER)?|M\s?L|M\s+LUTHER)\s*KING(?:\s+J(?:UNIO)?R)?$"
+)
 
 
 class StreetName(NamedTuple):
@@ -340,4 +343,5 @@ def _name(words: list[str]) -> str:
         if written[0] in {"MC", "MAC", "O"}:
             written[0:2] = [written[0] + written[1]]
     joined = " ".join(_ORDINAL.sub(r"\1\2", w) if w[0].isdigit() else w for w in written)
+    joined = _KING.sub("MARTIN LUTHER KING", joined)
     return joined.replace("_", " ")

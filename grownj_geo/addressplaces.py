@@ -116,10 +116,10 @@ class PlaceBook:
         if county is not None and codes:
             codes = [c for c in codes if self._names[c][1] == county] or codes
         if not codes:
-            return Place(text.strip(), (), "unknown")
+            return Place(text.strip(" -"), (), "unknown")
         if how == "named" and len(codes) > 1:
             how = "ambiguous"
-        return Place(text.strip(), tuple(sorted(codes)), how)
+        return Place(text.strip(" -"), tuple(sorted(codes)), how)
 
     def _near(self, base: str) -> list[str]:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grownj_geo.addressbuild import POINT
@@ -64,8 +65,9 @@ _QUERIES = {
         "SELECT low, high, number, unit, kind, source_id FROM address_houses "
         "WHERE street_id = ? AND low > ? AND low % 2 = ? ORDER BY low LIMIT 64"
     ),
-    "lot": "SELECT mun_code, block, lot FROM parcels WHERE id = ?",
-    "point": "SELECT x_ft, y_ft FROM address_points WHERE id = ?",
+    # The ids as one JSON list: a street may have thousands.
+    "lots": "SELECT DISTINCT mun_code, block, lot FROM parcels WHERE id IN (SELECT value FROM json_each(?))",
+    "points": "SELECT DISTINCT x_ft, y_ft FROM address_points WHERE id IN (SELECT value FROM json_each(?))",
     "zip of parcel": "SELECT zip_code FROM parcels WHERE id = ?",
     "zip of point": "SELECT zip_code FROM address_points WHERE id = ?",
 }
@@ -174,8 +176,8 @@ class AddressTables:
 
     def lots(self, parcel_ids: Sequence[int], point_ids: Sequence[int]) -> frozenset[tuple[Any, ...]]:
         """Return the lots of parcels; where there is no parcel, the places of points (EPSG:3424, US survey feet)."""
-        what, ids = ("lot", parcel_ids) if parcel_ids else ("point", point_ids)
-        return frozenset(row for one in ids for row in self._rows(what, one))
+        what, ids = ("lots", parcel_ids) if parcel_ids else ("points", point_ids)
+        return frozenset(self._rows(what, json.dumps(ids)))
 
     def zip_codes(self, parcel_ids: Sequence[int], point_ids: Sequence[int]) -> frozenset[str]:
         """Return the ZIP codes that the files say of a house."""

@@ -124,6 +124,13 @@ def test_corner_lots_have_two_addresses(text: str, addresses: list[str]) -> None
     assert [f"{part.number} {part.street}" for part in parts] == addresses
 
 
+def test_a_name_that_is_written_in_many_ways_is_one() -> None:
+    ways = ["MLK", "M.L. King", "Dr. Martin Luther King Jr.", "REV DR MARTIN LUTHER KING, JR", "Martin L King"]
+    assert {split_line(f"12 {way} Blvd").street.name for way in ways} == {"MARTIN LUTHER KING"}
+    assert split_line("12 Kings Highway").street.name == "KINGS"
+    assert split_line("12 Martin King Blvd").street.name == "MARTIN KING"
+
+
 def test_numbers_alone_are_no_address_with_a_number() -> None:
     assert split_line("12").number == ""
     assert split_line("").street == ("", "", "", "")
