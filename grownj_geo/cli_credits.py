@@ -293,6 +293,8 @@ def _print_dictionary(*, json: bool) -> None:
 
 def _print_summary(target: Path, found: CreditSummary) -> None:
     say(f"{target}: {found.rows:,} rows, {found.answered:,} answered.")
+    for column, name in found.unread.items():
+        say(f"Nothing was read from the column {column!r}. Did you mean {name!r}? Rename it and run again.")
     for words, count in sorted(found.problems.items(), key=lambda item: -item[1])[:_MOST_SHOWN]:
         say(f"No answer in {count:,} row{'s' * (count > 1)}: {words}")
     counts = ", ".join(f"{w} {found.eligible[w]:,}" for w in ("yes", "undetermined", "no") if found.eligible.get(w))

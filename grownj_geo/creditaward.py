@@ -405,4 +405,6 @@ def _carried(sheet: Sheet, percent: Range) -> Range:
         return INFINITY if stated is None else cents(stated * 100 / share)
 
     stated = sheet.limits["net_benefit"]
+    if bool(unsaid(stated).all()):
+        return Range.same(sheet.n, INFINITY)
     return Range(each(most, stated, percent.high), each(most, stated, percent.low))

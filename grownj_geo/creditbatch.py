@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
@@ -14,7 +15,7 @@ from grownj_geo.areas import area_names
 from grownj_geo.creditaward import award_of
 from grownj_geo.creditminimums import minimums_of
 from grownj_geo.creditparams import Figures, Trust, below_confirmed, load_credit_book, resolve_credit_readings
-from grownj_geo.creditrows import NEEDED, CreditRows
+from grownj_geo.creditrows import NEEDED, CreditRows, credit_inputs
 from grownj_geo.features import LayerFault
 from grownj_geo.logic import Outcome
 from grownj_geo.rows_block import OutColumn
@@ -31,9 +32,12 @@ if TYPE_CHECKING:
     from grownj_geo.creditsheet import Sheet
     from grownj_geo.rows_block import RawBlock, RowSource
 
-__all__ = ["CREDIT_COLUMNS", "CreditQuestion", "CreditSummary", "credit_block", "run_credit_batch"]
+__all__ = ["CREDIT_COLUMNS", "CreditQuestion", "CreditSummary", "credit_block", "near_columns", "run_credit_batch"]
 
 BLOCK_ROWS = 20_000
+_NEAR = 0.86
+"""How alike names of columns are that somebody may take for one another; names of `grownj batch` are less so."""
+
 CREDIT_COLUMNS: tuple[tuple[OutColumn, str], ...] = (
     (OutColumn("credit_problem"), "why the row has no answer; empty where it has one"),
     (OutColumn("credit_eligible"), "whether all conditions are met: yes, no or undetermined"),
@@ -66,12 +70,27 @@ class CreditQuestion:
 
 @dataclass
 class CreditSummary:
-    """What a table of projects came to."""
+    """What a table of projects came to.
+
+    Attributes
+    ----------
+    rows, answered
+        How many there are, and how many have an answer.
+    eligible
+        How many rows for each outcome.
+    problems
+        How many rows for each problem.
+    unread
+        Columns that nothing is read from and that are almost called like one that is: that one's name by theirs.
+    award_low, award_high
+        Least and greatest awards of all rows together, dollars.
+    """
 
     rows: int = 0
     answered: int = 0
     eligible: dict[str, int] = field(default_factory=dict)
     problems: dict[str, int] = field(default_factory=dict)
+    unread: dict[str, str] = field(default_factory=dict)
     award_low: Decimal = Decimal(0)
     award_high: Decimal = Decimal(0)
 
@@ -105,13 +124,16 @@ def run_credit_batch(
     table = _open(Path(source), options or TableOptions())
     header = [column.name for column in table.columns]
     missing = [name for name in NEEDED if name not in header]
+    unread = near_columns(header)
     if missing:
+        near = [f"{column!r} for {name}" for column, name in unread.items() if name in missing]
+        words = f" Did you mean {', '.join(near)}? Rename it." if near else ""
         raise LayerFault(
             "no_column",
-            f"{table.name} has no column {', '.join(missing)}; found {', '.join(header[:20])}. Expected one project a "
-            "row; see grownj credits batch --dictionary.",
+            f"{table.name} has no column {', '.join(missing)}; found {', '.join(header[:20])}.{words} Expected one "
+            "project a row; see grownj credits batch --dictionary.",
         )
-    summary = CreditSummary()
+    summary = CreditSummary(unread=unread)
     with open_writer(target, header=table.columns, extra=[column for column, _ in CREDIT_COLUMNS]) as writer:
         for raw in table.raw_blocks(0, BLOCK_ROWS):
             found = credit_block(raw, question)
@@ -121,6 +143,31 @@ def run_credit_batch(
                 progress(summary.rows)
         writer.finish()
     return summary
+
+
+def near_columns(header: Sequence[str]) -> dict[str, str]:
+    """Return columns that nothing is read from and that are almost called like one that is, which is not there.
+
+    Parameters
+    ----------
+    header
+        Names of all columns.
+
+    Examples
+    --------
+    >>> near_columns(["new_jobs", "retained jobs", "capital_investmnt", "owner"])
+    {'retained jobs': 'retained_jobs', 'capital_investmnt': 'capital_investment'}
+    """
+    from difflib import get_close_matches  # noqa: PLC0415 - only once for a table
+
+    known = [name for name in credit_inputs() if name not in header]
+    found = {}
+    for column in header:
+        plain = re.sub(r"\W+", "_", column.strip().lower())
+        close = [] if column in credit_inputs() else get_close_matches(plain, known, n=1, cutoff=_NEAR)
+        if close:
+            found[column] = close[0]
+    return found
 
 
 def _open(path: Path, options: TableOptions) -> RowSource:

@@ -202,7 +202,7 @@ class CreditRows:
         used = np.where(new_built, np.minimum(share, np.negative(vacant)), share)
         similar = np.where(like, used, -1).astype(np.int8)
         jobs = {kind: np.array(number[f"{kind}_jobs"], dtype=np.int64) for kind in ("new", "retained")}
-        capital = _ranged(number["capital_investment"])
+        capital, over = _ranged(number["capital_investment"]), _salaries(number)
         facts = {name: test[name] for name in STATED_FACTS}
         facts |= {
             "retail_size": _reached(number["retail_sqft"], figures.number("retail_sqft")),
@@ -226,8 +226,8 @@ class CreditRows:
             new=dict.fromkeys(JOB_RULES, Range.exact(jobs["new"])),
             retained=dict.fromkeys(JOB_RULES, Range.exact(jobs["retained"])),
             capital=dict.fromkeys(CAPITAL_RULES, capital),
-            salary_over=_salaries(number, jobs["new"] + jobs["retained"]),
-            salary_over_new=_salaries(number, jobs["new"]),
+            salary_over=_where_any(over, jobs["new"] + jobs["retained"]),
+            salary_over_new=_where_any(over, jobs["new"]),
             areas={name: test[name] for name in area_names()},
             floors=np.array(
                 [-1 if self._bounds["base_floor"][r] is None else self._bounds["base_floor"][r] for r in rows]
@@ -321,11 +321,19 @@ def _reached(values: Sequence[Any], least: Decimal) -> NDArray[np.int8]:
     return np.array([0 if value is None else 1 if value >= least else -1 for value in values], dtype=np.int8)
 
 
-def _salaries(number: Mapping[str, list[Any]], jobs: NDArray[np.int64]) -> Range:
-    low, high = [], []
-    for salary, median, count in zip(number["average_salary"], number["median_salary"], jobs.tolist(), strict=True):
-        known = salary is not None and median
-        over = salary / median - 1 if known else None
-        low.append(Decimal(-1) if not count else Decimal(0) if over is None else over)
-        high.append(Decimal(-1) if not count else INFINITY if over is None else over)
-    return Range(objects(low), objects(high))
+def _salaries(number: Mapping[str, list[Any]]) -> Range:
+    """Return by how much average salaries are above the medians, given that there are jobs."""
+    pairs = zip(number["average_salary"], number["median_salary"], strict=True)
+    over = [None if salary is None or not median else salary / median - 1 for salary, median in pairs]
+    low = objects(Decimal(0) if value is None else value for value in over)
+    return Range(low, objects(INFINITY if value is None else value for value in over) if None in over else low)
+
+
+def _where_any(over: Range, jobs: NDArray[np.int64]) -> Range:
+    """Return the same with what stands for no average where there are no jobs."""
+    some = jobs > 0
+    if bool(some.all()):
+        return over
+    none = Decimal(-1)
+    low = np.where(some, over.low, none)
+    return Range(low, low if over.high is over.low else np.where(some, over.high, none))

@@ -18,7 +18,7 @@ from benchmark_credits import write_projects
 
 from grownj_geo.areas import area_names
 from grownj_geo.batch import Question, run_batch
-from grownj_geo.creditbatch import CREDIT_COLUMNS, CreditQuestion, run_credit_batch
+from grownj_geo.creditbatch import CREDIT_COLUMNS, CreditQuestion, near_columns, run_credit_batch
 from grownj_geo.creditproject import project_of
 from grownj_geo.credits import estimate
 from grownj_geo.features import LayerFault
@@ -172,6 +172,27 @@ def test_a_table_without_what_every_project_needs_is_refused(tmp_path: Path) -> 
     ):
         run_credit_batch(path, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_column_that_is_almost_called_like_one_that_is_read_is_told(tmp_path: Path) -> None:
+    path, target = tmp_path / "near.csv", tmp_path / "out.csv"
+    path.write_text(f"{HEADER},Average Salery,green-standard,owner\n{GOOD},60000,yes,me\n")
+    assert run_credit_batch(path, target).unread == {
+        "Average Salery": "average_salary",
+        "green-standard": "green_standard",
+    }
+    path.write_text(HEADER.replace("new_jobs", "new_job") + f"\n{GOOD}\n")
+    with pytest.raises(LayerFault, match="Did you mean 'new_job' for new_jobs"):
+        run_credit_batch(path, target)
+
+
+def test_columns_that_the_batch_of_sites_writes_are_not_taken_for_others(tmp_path: Path) -> None:
+    source, areas = tmp_path / "sites.csv", tmp_path / "areas.csv"
+    source.write_text("lat,lon\n39.9447,-75.1190\n")
+    run_batch(source, areas, Question(as_of=date(2017, 4, 17), detail="full"))
+    header = next(csv.reader(areas.read_text(encoding="utf-8-sig").splitlines()))
+    assert len(header) > 80
+    assert near_columns(header) == {}
 
 
 @pytest.mark.parametrize("ending", ["csv", "xlsx", "parquet"])
