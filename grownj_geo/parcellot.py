@@ -19,11 +19,13 @@ __all__ = ["looks_like_lot", "parse_lot"]
 _PART = r"(?:[0-9A-Z][0-9A-Z.\-]*[0-9][0-9A-Z]*|[0-9][0-9A-Z]*|[A-Z](?![A-Z]))"
 _SIGNS = r"[\s.:#=]*"
 _BLOCK = rf"\b(?:block|blck|blk|bl|b){_SIGNS}(?:no\b|num\b|number\b)?{_SIGNS}(?P<block>{_PART})(?![0-9A-Z])"
-_LOT = (
-    rf"\b(?:lots?|lt|l){_SIGNS}(?:no\b|num\b|number\b)?{_SIGNS}(?P<lot>{_PART})(?![0-9A-Z])"
-    rf"(?P<more>(?:\s*(?:,|&|\+|;|/|\band\b|\bto\b|\bthrough\b|-)\s*(?:lots?\b{_SIGNS})?[0-9][0-9A-Z.]*(?![0-9A-Z])"
-    r"(?!\s+[A-Z]))*)"
+_OTHER = rf"(?:lots?\b{_SIGNS})?[0-9][0-9A-Z.]*(?![0-9A-Z])"
+# After a comma a number may be a house's: then a street's name follows it.
+_MORE = (
+    rf"(?:\s*(?:&|\+|;|/|\band\b|\bto\b|\bthrough\b)\s*{_OTHER}"
+    rf"|\s*,\s*{_OTHER}(?!\s+(?!and\b|to\b|through\b)[A-Z]))*"
 )
+_LOT = rf"\b(?P<word>lots?|lt|l){_SIGNS}(?:no\b|num\b|number\b)?{_SIGNS}(?P<lot>{_PART})(?![0-9A-Z])(?P<more>{_MORE})"
 _QUALIFIER = rf"\b(?:qualifier|qualification code|qualif|qual|qcode|q|unit){_SIGNS}(?P<qualifier>[0-9A-Z][0-9A-Z\-]*)"
 _BETWEEN = r"[\s,;/&\-]*(?:\band\b\s*)?"
 _ORDERS = tuple(
@@ -88,10 +90,10 @@ def parse_lot(text: str, directory: MunicipalDirectory) -> tuple[Pin, tuple[str,
     found = next((match for order in _ORDERS if (match := order.search(typed)) is not None), None)
     if found is None:
         return None
-    if (more := found["more"].strip(" ,;")) and found["more"].strip():
+    if found["more"].strip() or (found["word"].casefold() == "lots" and "-" in found["lot"]):
         raise SiteError(
-            f"Block and lot were read as {found[0]!r}, which names several lots (also {more!r}). Expected one; give "
-            "the parcel numbers one after the other, as in 0408_81_1 0408_81_2."
+            f"Block and lot were read as {found[0].strip()!r}, which names several lots. Expected one; give the parcel "
+            "numbers one after the other, as in 0408_81_1 0408_81_2."
         )
     parts = [plain_part(found[name] or "") for name in ("block", "lot", "qualifier")]
     rest = [_without_filling(piece) for piece in (typed[: found.start()], typed[found.end() :])]

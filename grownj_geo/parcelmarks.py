@@ -88,7 +88,11 @@ def mark_shared(connection: sqlite3.Connection, outlines: Outlines, *, after: in
     connection.executemany("INSERT INTO look VALUES (?, ?)", zip(ids.tolist(), digests.tolist(), strict=True))
     connection.execute("CREATE INDEX temp.look_by_digest ON look (digest)")
     if partial:
-        connection.execute("UPDATE parcels SET same_polygon = 1 WHERE same_polygon > 1 AND id IN (SELECT id FROM look)")
+        connection.execute(
+            "UPDATE parcels SET same_polygon = 1 WHERE same_polygon > 1 AND mun_code IN "
+            "(SELECT DISTINCT mun_code FROM parcels WHERE id > ?)",
+            (after,),
+        )
     connection.execute(_MARK_OUTLINES)
     connection.execute("DROP TABLE temp.look")
     return _told(connection, after)

@@ -28,6 +28,7 @@ __all__ = [
     "check_twice",
     "column_values",
     "gdal",
+    "has_curve",
     "layer_info",
     "list_layers",
     "quiet_gdal",
@@ -239,7 +240,7 @@ class Decoder:
         except (shapely.errors.ShapelyError, NotImplementedError):
             shapes = np.array([self._one(self.count + i + 1, value) for i, value in enumerate(wkb)], dtype=object)
         for i in map(int, np.flatnonzero(shapely.get_type_id(shapes) == _COLLECTION)):
-            if _has_curve(shapes[i]):
+            if has_curve(shapes[i]):
                 self.curved.append(self.count + i + 1)
                 shapes[i] = None
         self.parts.append(self._flat(shapes))
@@ -322,7 +323,7 @@ class Decoder:
         return shapes, changes
 
 
-def _has_curve(shape: shapely.Geometry) -> bool:
+def has_curve(shape: shapely.Geometry) -> bool:
     """Return whether a collection has a curve in it, which newer versions of GEOS let through."""
     if shapely.get_type_id(shape) != _COLLECTION:
         return bool(shapely.get_type_id(shape) > _COLLECTION)
@@ -330,7 +331,7 @@ def _has_curve(shape: shapely.Geometry) -> bool:
         parts = shapely.get_parts(shape)
     except NotImplementedError:  # what shapely says of a curve when it meets one
         return True
-    return any(_has_curve(part) for part in parts)
+    return any(has_curve(part) for part in parts)
 
 
 def read_layer_of(
@@ -442,7 +443,7 @@ def _straighten(gdal_path: str, layer: str | None, decoder: Decoder, options: di
             shape = shapely.from_wkb(wkb[row - 1])
         except (shapely.errors.ShapelyError, NotImplementedError):
             shape = None
-        if shape is None or _has_curve(shape):
+        if shape is None or has_curve(shape):
             # GDAL leaves the curves alone that are in a collection.
             decoder.broken[row] = "its curves cannot be replaced by chords"
             continue

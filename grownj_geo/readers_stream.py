@@ -9,7 +9,7 @@ import numpy as np
 import shapely
 
 from grownj_geo.features import Change, LayerFault
-from grownj_geo.readers_gdal import Announced, Decoder, check_twice, column_values, layer_info, quiet_gdal
+from grownj_geo.readers_gdal import Announced, Decoder, check_twice, column_values, has_curve, layer_info, quiet_gdal
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Mapping
@@ -22,7 +22,6 @@ __all__ = ["Batch", "LayerStream"]
 
 _DRIVERS = {"geodatabase": "OpenFileGDB", "geopackage": "GPKG", "shapefile": "ESRI Shapefile"}
 _DEFAULT_GEOMETRY = "wkb_geometry"
-_LAST_PLAIN_TYPE = 7
 
 
 class Batch(NamedTuple):
@@ -196,7 +195,7 @@ class LayerStream:
                 shape = shapely.from_wkb(wkb[row - 1])
             except (shapely.errors.ShapelyError, NotImplementedError):
                 shape = None
-            if shape is None or shapely.get_type_id(shape) > _LAST_PLAIN_TYPE:
+            if shape is None or has_curve(shape):
                 # GDAL leaves the curves alone that are in a collection.
                 problems[row - 1] = "its curves cannot be replaced by chords"
             else:
