@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from grownj_geo.loading import import_layer
     from grownj_geo.mapshow import map_page
     from grownj_geo.nextbetter import next_better
+    from grownj_geo.parcelbuild import import_address_points, import_parcels
+    from grownj_geo.parcelstore import ParcelStore
     from grownj_geo.store import Store
 
 __all__ = [
@@ -48,6 +50,7 @@ __all__ = [
     "LayerError",
     "Outcome",
     "OutsideNewJerseyError",
+    "ParcelStore",
     "RulebookError",
     "Site",
     "SiteError",
@@ -62,7 +65,9 @@ __all__ = [
     "export_areas",
     "export_sites",
     "fetch_layer",
+    "import_address_points",
     "import_layer",
+    "import_parcels",
     "load_atlas",
     "load_rulebook",
     "map_page",
@@ -77,6 +82,7 @@ __all__ = [
 _LATER = {
     "Areas": "areas",
     "Finder": "finder",
+    "ParcelStore": "parcelstore",
     "Store": "store",
     "UnsettledSiteError": "found",
     "areas_of": "areas",
@@ -87,7 +93,9 @@ _LATER = {
     "export_areas": "export",
     "export_sites": "export",
     "fetch_layer": "fetching",
+    "import_address_points": "parcelbuild",
     "import_layer": "loading",
+    "import_parcels": "parcelbuild",
     "map_page": "mapshow",
     "next_better": "nextbetter",
     "project_of": "creditproject",
