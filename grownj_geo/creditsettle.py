@@ -161,7 +161,7 @@ def settling(
     for trial in trials:
         ways = range(position, position + len(trial.changes))
         position += len(trial.changes)
-        if all(_same(award, 0, award, way) for way in ways):
+        if all(_same(award, 0, award, way) and (trial.both or _same_limits(award, way)) for way in ways):
             continue
         if not trial.both:
             first += trial.told
@@ -187,10 +187,18 @@ def _at(award: Range, position: int) -> tuple[Decimal, Decimal | None]:
 
 
 def _same(one: Award, at: int, other: Award, position: int) -> bool:
-    """Return whether two outcomes are the same: award, credit if eligible, and whether it is."""
+    """Return whether two outcomes are the same: award, credit if eligible, whether it is, and by which conditions."""
     parts = ((one.award, other.award), (one.total, other.total))
-    amounts = all(_at(a, at) == _at(b, position) for a, b in parts)
-    return amounts and one.eligible[at] == other.eligible[position]
+    if any(_at(a, at) != _at(b, position) for a, b in parts) or one.eligible[at] != other.eligible[position]:
+        return False
+    # Where several conditions are open, one of them alone changes nothing yet, and has to be settled all the same.
+    settled = one.eligible[at] != 0
+    return settled or all(met[at] == other.conditions[name][position] for name, met in one.conditions.items())
+
+
+def _same_limits(award: Award, position: int) -> bool:
+    """Return whether the further limits of a year are what they are now: open ones hide behind what else is open."""
+    return all(_at(limit, 0) == _at(limit, position) for limit in award.year_limits.values())
 
 
 def _narrowing(
@@ -204,7 +212,7 @@ def _narrowing(
 
 def _of_the_law(name: str, figures: Figures, yes: tuple[Decimal, Decimal | None]) -> Settles:
     found, figure = figures.of(name), figures.book.figures[name]
-    words = f"{figure.label}: {found.value} is {found.status} and not taken as it stands"
+    words = f"{figure.label}: {found.value} is {found.status}"
     return Settles(kind="law", name=name, words=words, if_yes=yes, needs=(f"read it in {found.citation}",))
 
 

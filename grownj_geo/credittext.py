@@ -151,7 +151,7 @@ def _settling(found: Estimate, width: int) -> Iterator[str]:
     yield "WHAT WOULD SETTLE IT"
     for each in found.settles[:_MOST_SETTLING]:
         words = f"- {each.words}{f' (building {each.building})' if each.building else ''}"
-        so = "if it were" if each.kind == "law" else "if so"
+        so = "taken as it stands" if each.kind == "law" else "if so"
         for name, amounts in ((so, each.if_yes), ("if not", each.if_no)):
             if amounts is not None:
                 low, high = (amount_words(amount) for amount in amounts)

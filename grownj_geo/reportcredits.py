@@ -113,7 +113,7 @@ def _blocks(found: Estimate) -> Iterator[Block]:
 
 def _settles(one: Settles) -> str:
     words = one.words
-    so = "if it were" if one.kind == "law" else "if so"
+    so = "taken as it stands" if one.kind == "law" else "if so"
     for name, amounts in ((so, one.if_yes), ("if not", one.if_no)):
         if amounts is not None:
             low, high = map(amount_words, amounts)

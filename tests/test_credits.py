@@ -157,6 +157,79 @@ def test_what_settles_it_is_named_and_gives_what_it_says() -> None:
     assert (found.award.low, found.award.high) == (60_000, 480_000)
 
 
+def test_what_is_open_for_nothing_is_assumed_is_named_each() -> None:
+    areas = areas_by_hand({"qualified_incentive_area": True, "rest": "no"})
+    found = estimate(project_of(ordinary()), areas, strict=True)
+    named = {each.name for each in found.settles}
+    assert {"net_benefit", "withholdings", "green_standard", "final_point_of_sale_retail"} <= named
+    assert {"hours_per_week", "time_at_facility_percent", "contractors", "when", "grants"} <= named
+    assert {"gaming_revenue_percent"} <= named
+    # It is stated.
+    assert "health_benefits" not in named
+    assert {each.name for each in estimate(project_of(ordinary()), areas).settles} == set()
+
+
+def test_a_figure_of_the_law_that_is_not_taken_as_it_stands_settles_too() -> None:
+    raw = ordinary(bonuses={"per_job": 9_000})
+    areas = areas_by_hand({"qualified_incentive_area": True, "rest": "no"})
+    found = estimate(project_of(raw), areas)
+    assert (found.award.low, found.award.high) == (720_000, 1_140_000)
+    (each,) = found.settles
+    assert (each.kind, each.name, each.if_yes, each.if_no) == ("law", "job_limit_other", (720_000, 720_000), None)
+    assert each.words == "Limit for a job, other eligible area: 6000 is unverified"
+    assert "6000 is unverified; taken as it stands $720,000. To decide it: read it in" in " ".join(
+        estimate_text(found).split()
+    )
+    assert estimate(project_of(raw), areas, trust="stated").settles == ()
+
+
+@pytest.mark.parametrize(
+    ("more", "name"),
+    [
+        ({"approval_date": None, "application_date": "2013-09-18"}, "approval_date"),
+        ({"application_date": None, "approval_date": "2017-12-12"}, "application_date"),
+    ],
+)
+def test_a_day_that_is_not_stated_and_matters_is_named(more: dict[str, Any], name: str) -> None:
+    raw = ordinary(**more, jobs=[{"kind": "new", "count": 300}])
+    raw["capital"][0]["amount"] = 20_000_001 if name == "application_date" else 800_000
+    areas = {"qualified_incentive_area": True, "southern_eight": True, "port_district": True, "rest": "no"}
+    found = estimate(project_of(raw), areas_by_hand(areas))
+    assert name in {each.name for each in found.settles}
+
+
+def test_proximity_that_is_not_stated_and_matters_is_named() -> None:
+    raw = ordinary()
+    one = {**raw["buildings"][0], "areas": {"qualified_incentive_area": True, "rest": "no"}}
+    raw["buildings"] = [{**one, "id": name} for name in "AB"]
+    raw["jobs"][0]["building"] = "A"
+    raw["capital"] = [{"what": "equipment", "amount": 2_000_000, "building": "A"}]
+    found = estimate(project_of(raw))
+    assert found.eligible == "undetermined"
+    assert [each.name for each in found.settles] == ["proximity"]
+
+
+def test_a_short_net_benefit_says_what_credit_it_is_enough_for() -> None:
+    areas = areas_by_hand({"qualified_incentive_area": True, "rest": "no"})
+    found = estimate(project_of(ordinary(net_benefit=55_000)), areas)
+    assert (found.eligible, found.if_eligible.low, found["carried"].low) == ("no", 60_000, 50_000)
+    assert any("enough for $50,000.00 in all" in words for words in found.cautions)
+    enough = estimate(project_of(ordinary(net_benefit=66_000)), areas)
+    assert enough.eligible == "yes"
+    assert not any("net benefit" in words for words in enough.cautions)
+
+
+def test_a_reading_of_what_counts_is_told_where_another_would_count_otherwise() -> None:
+    areas = areas_by_hand({"qualified_incentive_area": True, "rest": "no"})
+    raw = ordinary()
+    assert not any(words.startswith(("A59", "A60")) for words in estimate(project_of(raw), areas).cautions)
+    raw["capital"] += [{"what": "soft_costs", "amount": 400_000, "when": when} for when in ("before", "after")]
+    assert any(words.startswith("A60") for words in estimate(project_of(raw), areas).cautions) is False
+    raw["capital"][0] |= {"amount": 1_000_000, "when": "before"}
+    raw["capital"] += [{"what": "equipment", "amount": 400_000, "when": "after"}]
+    assert any(words.startswith("A60") for words in estimate(project_of(raw), areas).cautions)
+
+
 @settings(max_examples=40, deadline=None)
 @given(projects(), st.data())
 def test_what_would_settle_it_is_what_comes_when_it_is_settled(raw: dict[str, Any], data: st.DataObject) -> None:
