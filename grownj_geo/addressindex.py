@@ -212,7 +212,9 @@ class AddressIndex:
 
     def _read(self, reading: Reading, *, exclude: Sequence[AddressHit]) -> list[AddressHit]:
         place = reading.place
-        differs = () if place.how in {"named", "ambiguous", "postal"} else ("municipality",)
+        # Where one of several municipalities is not loaded, the address may be there as well.
+        known = place.how in {"named", "ambiguous", "postal"} and set(place.mun_codes) <= self.mun_codes
+        differs = () if known else ("municipality",)
         asked = _Asked(reading, PLACE_OFF[place.how], differs)
         if not place.mun_codes:
             return self._everywhere(asked, counties=None)

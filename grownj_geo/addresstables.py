@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from grownj_geo.addressbuild import POINT
@@ -95,6 +96,7 @@ class AddressTables:
         self._connection = connection
         self._cached: dict[str, dict[str, list[tuple[Street, bool]]]] = {}
         self._names: list[str] | None = None
+        self._lock = threading.Lock()
         if not {"address_streets", "address_houses", "address_names"} <= {row[0] for row in self._rows("tables")}:
             raise LayerError(
                 "The parcels that are loaded have no index of addresses. Load them again with this version: "
@@ -121,9 +123,10 @@ class AddressTables:
                 found.setdefault(street.key, []).append((street, False))
                 if street.name.pre:
                     found.setdefault(street.name.pre + street.key, []).append((street, True))
-            if len(self._cached) >= _MOST_CACHED:
-                self._cached.pop(next(iter(self._cached)), None)
-            self._cached[mun_code] = found
+            with self._lock:
+                if len(self._cached) >= _MOST_CACHED:
+                    del self._cached[next(iter(self._cached))]
+                self._cached[mun_code] = found
         return found
 
     def named(self, key: str, low: int, high: int) -> list[Street]:

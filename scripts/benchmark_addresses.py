@@ -269,19 +269,22 @@ def main() -> None:
 def _state(directory: MunicipalDirectory, rows: int) -> dict[str, object]:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "state.sqlite"
-        with sqlite3.connect(path) as connection:
-            connection.executescript(TABLES)
-            connection.executemany("INSERT INTO parcels VALUES (?, ?, ?, ?, ?, ?, ?, ?)", state_rows(directory, rows))
-            connection.commit()
-            before = path.stat().st_size
-            start = time.perf_counter()
-            built = build_address_index(connection)
-            connection.commit()
-            build_s = time.perf_counter() - start
+        connection = sqlite3.connect(path)
+        connection.executescript(TABLES)
+        connection.executemany("INSERT INTO parcels VALUES (?, ?, ?, ?, ?, ?, ?, ?)", state_rows(directory, rows))
+        connection.commit()
+        before = path.stat().st_size
+        start, worked = time.perf_counter(), time.process_time()
+        built = build_address_index(connection)
+        connection.commit()
+        build_s, build_processor_s = time.perf_counter() - start, time.process_time() - worked
         size_mb = (path.stat().st_size - before) / 1e6
+        connection.close()
+        # As a store of parcels opens its database.
+        connection = sqlite3.connect(f"file:{path.as_posix()}?mode=ro&immutable=1", uri=True)
         names = connection.execute("SELECT count(*) FROM address_names").fetchone()[0]
         print(f"{rows:,} addresses on {built.streets:,} streets with {names:,} names")
-        print(f"index built in {build_s:.1f} s, {size_mb:,.0f} MB")
+        print(f"index built in {build_s:.1f} s ({build_processor_s:.1f} s of a processor), {size_mb:,.0f} MB")
         start = time.perf_counter()
         index = AddressIndex(connection, directory)
         index.search("12 Qwertyuiop Street")
@@ -296,6 +299,7 @@ def _state(directory: MunicipalDirectory, rows: int) -> dict[str, object]:
         "streets": built.streets,
         "names": names,
         "build_s": build_s,
+        "build_processor_s": build_processor_s,
         "index_mb": size_mb,
         "first_ms": first_ms,
         "searches": [asdict(one) for one in searches],

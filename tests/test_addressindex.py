@@ -189,6 +189,15 @@ def test_a_municipality_that_is_not_clear_is_never_certain(index: AddressIndex) 
     assert best(index, "31 Irving Avenue").certain is False
 
 
+def test_of_several_municipalities_all_have_to_be_loaded(atlas: Atlas) -> None:
+    codes = ("0266", "0336", "0818", "1438", "2122")
+    rows = [(code, "1", "1", "", f"{number} MILL ROAD") for number, code in enumerate(codes, start=1)]
+    some = best(AddressIndex(address_store(rows[:4]), Directory(atlas)), "3 Mill Road, Washington Township")
+    assert (some.parcel_ids, some.differs) == ((3,), ("municipality",))
+    every = best(AddressIndex(address_store(rows), Directory(atlas)), "3 Mill Road, Washington Township")
+    assert (every.parcel_ids, every.differs, every.certain) == ((3,), (), False)
+
+
 def test_places_of_several_municipalities_are_all_shown(index: AddressIndex) -> None:
     hits = index.search("475 South Jefferson Street")
     assert {h.mun_code for h in hits} == {"0717", "0408"}
