@@ -16,7 +16,7 @@ from grownj_geo.errors import SiteError
 from grownj_geo.found import Asked, Found, TypedAddress, choice_words, feet_words, match_words
 from grownj_geo.observe import SiteTable
 from grownj_geo.place import place_sites
-from grownj_geo.settling import Verdict, judge, shared_site, site_of_match
+from grownj_geo.settling import Verdict, has_place, judge, shared_site, site_of_match
 from grownj_geo.site import Site
 from grownj_geo.units import FT_PER_FTUS
 
@@ -80,8 +80,11 @@ class _Run:
 
     @property
     def settled(self) -> bool:
-        """Whether nobody else needs to be asked: who has several places that fit is not put right by another."""
-        return any(verdict.word in {"settled", "several"} for verdict in self.verdicts)
+        """Whether nobody else needs to be asked: who has several places that fit is not put right by another.
+
+        Of a parcel without a known place another may know the place.
+        """
+        return any(v.word == "several" or (v.word == "settled" and has_place(v.matches[0])) for v in self.verdicts)
 
 
 class Asker:
@@ -206,8 +209,22 @@ class Asker:
         notes += [self._apart_words(best.matches[0], other) for other in others]
         against = [match for verdict in sure[1:] if not _agree(best, verdict) for match in verdict.matches]
         if best.word == "settled" and not against:
-            return self._one(typed, best.matches[0], notes, asked)
+            return self._one(typed, self._with_place(best.matches[0], sure[1:]), notes, asked)
         return self._several(typed, tuple(dict.fromkeys((*best.matches, *against))), notes, asked, split=bool(against))
+
+    def _with_place(self, match: Match, others: Sequence[Verdict]) -> Match:
+        """Return a parcel that has no known place with the place that another locator has for its address."""
+        if has_place(match) or match.pin is None:
+            return match
+        known = [
+            verdict.matches[0] for verdict in others if verdict.word == "settled" and has_place(verdict.matches[0])
+        ]
+        place = next((one for one in known if match.mun_code in self.codes_of(one)), None)
+        if place is None:
+            return match
+        words = f"The parcel is {match.pin} ({match.locator}); its place is that of {place.locator}: {place.matched}."
+        notes = tuple(dict.fromkeys((words, *match.notes, *place.notes)))
+        return replace(place, pin=match.pin, mun_code=match.mun_code, notes=notes)
 
     def _one(self, typed: TypedAddress, match: Match, notes: list[str], asked: tuple[Asked, ...]) -> Found:
         told = tuple(dict.fromkeys((*self._match_notes(typed, match), *notes)))

@@ -9,14 +9,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 import shapely
 
 from grownj_geo.addressindex import AddressIndex
 from grownj_geo.addressparse import AddressError, parse_address
 from grownj_geo.locator import LocatorError, Match, best_first, uncertainty_ft
-from grownj_geo.settling import GOOD_SCORE
-from grownj_geo.units import FT_PER_FTUS
+from grownj_geo.settling import GOOD_SCORE, around
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -191,9 +189,7 @@ class LocalLocator:
 
 def _within(match: Match, ground: shapely.Geometry) -> Match:
     """Return a match in the middle of the ground in which it is, with how far off it may be then."""
-    middle = shapely.centroid(shapely.minimum_bounding_circle(ground))
-    xy = shapely.get_coordinates(ground)
-    reach = float(np.hypot(xy[:, 0] - middle.x, xy[:, 1] - middle.y).max()) * FT_PER_FTUS
+    middle, reach = around(ground)
     least = uncertainty_ft("rooftop") if match.kind in {"range", "street"} else 0.0
     return replace(match, x_ft=middle.x, y_ft=middle.y, uncertainty_ft=max(reach, least))
 

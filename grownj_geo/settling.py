@@ -23,7 +23,18 @@ if TYPE_CHECKING:
     from grownj_geo.found import TypedAddress
     from grownj_geo.locator import AddressQuery, Match
 
-__all__ = ["CLOSE_FT", "GOOD_SCORE", "Verdict", "doubts", "judge", "same_ground", "shared_site", "site_of_match"]
+__all__ = [
+    "CLOSE_FT",
+    "GOOD_SCORE",
+    "Verdict",
+    "around",
+    "doubts",
+    "has_place",
+    "judge",
+    "same_ground",
+    "shared_site",
+    "site_of_match",
+]
 
 GOOD_SCORE = 0.95
 """From here on a match differs from what was asked in nothing that counts; the figure is ours."""
@@ -159,6 +170,11 @@ def same_ground(matches: Sequence[Match]) -> bool:
     )
 
 
+def has_place(match: Match) -> bool:
+    """Return whether a match says where a place is, and not only in which municipality."""
+    return match.geometry is not None or match.kind != "municipality"
+
+
 def site_of_match(
     match: Match, *, typed: str, located_by: str, uncertainty_ft: float = 0.0, notes: Sequence[str] = ()
 ) -> Site:
@@ -176,7 +192,7 @@ def site_of_match(
     uncertainty_ft
         What the user states.
     """
-    placed = match.geometry is not None or match.kind != "municipality"
+    placed = has_place(match)
     own = 0.0 if match.geometry is not None else match.uncertainty_ft
     by_pin = match.pin is not None and match.mun_code is not None
     return Site(
@@ -228,9 +244,9 @@ def shared_site(
             uncertainty_ft=uncertainty_ft,
             **common,  # type: ignore[arg-type]
         )
-    around = None if any(_placeless(match) for match in matches) else _circle(matches)
-    if around is not None and around[1] <= CLOSE_FT:
-        centre, radius = around
+    circle = _circle(matches) if all(map(has_place, matches)) else None
+    if circle is not None and circle[1] <= CLOSE_FT:
+        centre, radius = circle
         return Site(
             located_by=f"address: the circle of {feet_words(radius)} around {n} places that fit equally well",
             geometry=centre,
@@ -246,18 +262,34 @@ def shared_site(
     return None
 
 
-def _placeless(match: Match) -> bool:
-    return match.geometry is None and match.kind == "municipality"
-
-
 def _circle(matches: Sequence[Match]) -> tuple[shapely.Point, float]:
     """Return a point, and the feet within which every place lies whole, its own uncertainty included."""
     shapes = [shapely.Point(m.x_ft, m.y_ft) if m.geometry is None else m.geometry for m in matches]
-    centre = shapely.centroid(shapely.minimum_bounding_circle(shapely.geometrycollections(shapes)))
+    centre = around(shapely.geometrycollections(shapes))[0]
     radius = 0.0
     for match, shape in zip(matches, shapes, strict=True):
-        xy = shapely.get_coordinates(shape)
-        # The farthest part of a polygon is a corner.
-        away = float(np.hypot(xy[:, 0] - centre.x, xy[:, 1] - centre.y).max()) * FT_PER_FTUS
-        radius = max(radius, away + (0.0 if match.geometry is not None else match.uncertainty_ft))
+        own = match.uncertainty_ft if match.geometry is None else 0.0
+        radius = max(radius, _farthest_ft(centre, shape) + own)
     return centre, radius
+
+
+def around(ground: shapely.Geometry) -> tuple[shapely.Point, float]:
+    """Return the middle of the smallest circle around some ground, and its radius in feet.
+
+    Examples
+    --------
+    >>> around(shapely.box(0, 0, 8, 6))
+    (<POINT (4 3)>, 5.00001...)
+    >>> around(shapely.Point(4, 3))
+    (<POINT (4 3)>, 0.0)
+    """
+    circle = shapely.minimum_bounding_circle(ground)
+    # Of one point there is no circle.
+    centre = shapely.centroid(ground if circle.is_empty else circle)
+    return centre, _farthest_ft(centre, ground)
+
+
+def _farthest_ft(centre: shapely.Point, ground: shapely.Geometry) -> float:
+    """Return how far the farthest part of some ground is from a point, in feet: that is a corner."""
+    xy = shapely.get_coordinates(ground)
+    return float(np.hypot(xy[:, 0] - centre.x, xy[:, 1] - centre.y).max()) * FT_PER_FTUS

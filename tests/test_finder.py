@@ -421,6 +421,26 @@ def test_how_far_the_answers_are_apart_is_said(
     assert any("disagree by more than their answers are uncertain" in note for note in split.notes)
 
 
+def test_of_a_parcel_without_a_place_another_locator_may_know_it(
+    atlas: Atlas, home: Path, nj: NjServer, tmp_path: Path
+) -> None:
+    nj.houses = (House("11", "BLANK", "ST", "CAMDEN", "08103", -75.1190, 39.9447),)
+    local = local_sources(atlas, home)
+    finder = Finder(atlas, Sources(local.store, (*local.locators, nj.locator(tmp_path))))
+    found = finder.find("11 Blank St, Camden, NJ 08103")
+    site = found.site
+    assert site is not None
+    assert site.is_point
+    assert (site.pins, site.mun_code, site.mun_basis) == (("0408_84_1",), "0408", "pin")
+    assert site.uncertainty_ft > 60
+    assert any(note.startswith("The parcel is 0408_84_1 (local); its place is that of nj") for note in site.notes)
+    # A place in another municipality than the parcel's is no place of it.
+    nj.houses = (House("13", "BLANK", "ST", "CAMDEN", "08108", -75.0700, 39.9160),)
+    other = finder.site("13 Blank St, Camden, NJ 08108")
+    assert (other.geometry, other.pins) == (None, ("0408_84_2",))
+    assert len(nj.log) == 2
+
+
 # -- many addresses -----------------------------------------------------------------------------------
 
 

@@ -1,0 +1,128 @@
+"""The locator on this machine: what kind of place each address is, and how far off it may be."""
+
+from __future__ import annotations
+
+import csv
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+import shapely
+from parcel_world import IN_CAMDEN, local_sources, parcel_home, square
+
+from grownj_geo.locator import AddressQuery, LocatorError, uncertainty_ft
+from grownj_geo.locatorlocal import LocalLocator
+from grownj_geo.parcelbuild import import_address_points, import_parcels
+from grownj_geo.settling import GOOD_SCORE
+from grownj_geo.units import FT_PER_FTUS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grownj_geo.atlas import Atlas
+
+
+@pytest.fixture(scope="module")
+def locator(atlas: Atlas, tmp_path_factory: pytest.TempPathFactory) -> LocalLocator:
+    folder = tmp_path_factory.mktemp("parcels")
+    home = parcel_home(folder)
+    points = [
+        {
+            "type": "Feature",
+            "properties": {"ADDRESS": address, "MUN_CODE": "0408"},
+            "geometry": {"type": "Point", "coordinates": [IN_CAMDEN[0], IN_CAMDEN[1] + away]},
+        }
+        for address, away in (("40 DOOR ST", 0.001), ("11 BLANK ST", 0.002))
+    ]
+    path = folder / "points.geojson"
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": points}), encoding="utf-8")
+    import_address_points(path, home=home)
+    (found,) = local_sources(atlas, home).locators
+    assert isinstance(found, LocalLocator)
+    return found
+
+
+def query(text: str) -> AddressQuery:
+    return AddressQuery.from_text(text)
+
+
+def test_a_lot_is_its_outline(locator: LocalLocator) -> None:
+    (found,) = locator.find(query("100 Main St, Camden"))
+    assert (found.kind, found.pin, found.mun_code, found.score, found.uncertainty_ft) == (
+        "parcel", "0408_81_1", "0408", 1.0, 0.0,
+    )  # fmt: skip
+    assert shapely.hausdorff_distance(found.geometry, square(IN_CAMDEN, 0.0)) < 0.01
+    assert found.geometry.contains(shapely.Point(found.x_ft, found.y_ft))
+
+
+def test_an_address_point_is_a_rooftop(locator: LocalLocator) -> None:
+    (found,) = locator.find(query("40 Door St, Camden"))
+    assert (found.kind, found.pin, found.uncertainty_ft) == ("rooftop", None, uncertainty_ft("rooftop"))
+    assert found.lonlat[1] == pytest.approx(IN_CAMDEN[1] + 0.001, abs=1e-6)
+
+
+def test_the_point_says_where_a_parcel_without_an_outline_is(locator: LocalLocator) -> None:
+    found = locator.find(query("11 Blank St, Camden"))[0]
+    assert (found.kind, found.pin) == ("rooftop", "0408_84_1")
+
+
+def test_without_either_a_parcel_is_somewhere_in_its_municipality(locator: LocalLocator, atlas: Atlas) -> None:
+    found = locator.find(query("13 Blank St, Camden"))[0]
+    assert (found.kind, found.pin) == ("municipality", "0408_84_2")
+    layer = atlas.layer("municipalities")
+    assert layer is not None
+    (camden,) = [layer.geometry(i) for i in layer.select(as_of=atlas.as_of).tolist() if layer.key(i) == "0408"]
+    corners = shapely.points(shapely.get_coordinates(camden))
+    away = shapely.distance(corners, shapely.Point(found.x_ft, found.y_ft)).max() * FT_PER_FTUS
+    assert away <= found.uncertainty_ft + 0.01
+
+
+def test_a_number_between_neighbours_and_a_street_hold_what_is_loaded_of_them(locator: LocalLocator) -> None:
+    between = locator.find(query("101 Main St, Camden"))
+    assert all(match.score < GOOD_SCORE for match in between)
+    street = next(match for match in between if match.kind == "street")
+    for east_ft in (0.0, 120.0):
+        corners = shapely.points(shapely.get_coordinates(square(IN_CAMDEN, east_ft)))
+        away = shapely.distance(corners, shapely.Point(street.x_ft, street.y_ft)).max() * FT_PER_FTUS
+        assert away <= street.uncertainty_ft + 0.01
+
+
+def test_what_is_no_address_is_refused_and_loses_no_other(locator: LocalLocator) -> None:
+    with pytest.raises(LocatorError) as caught:
+        locator.find(AddressQuery(text="PO Box 4, Camden"))
+    assert caught.value.kind == "refused"
+    done: list[tuple[int, int]] = []
+    queries = [AddressQuery(text="PO Box 4, Camden"), query("100 Main St, Camden"), query("9 No Such Way, Camden")]
+    refused, found, nothing = locator.find_many(queries, progress=lambda *counts: done.append(counts))
+    assert isinstance(refused, LocatorError)
+    assert not isinstance(found, LocatorError)
+    assert found[0].pin == "0408_81_1"
+    assert nothing == ()
+    assert done == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_whoever_knows_the_municipality_need_not_type_it(locator: LocalLocator) -> None:
+    asked = AddressQuery(text="1 Line Rd", street="1 Line Rd", mun_codes=("0412",))
+    assert [match.pin for match in locator.find(asked) if match.score >= GOOD_SCORE] == ["0412_5_1"]
+
+
+@pytest.mark.shared
+@pytest.mark.slow
+def test_every_row_of_a_real_list_is_found_or_among_the_ties(atlas: Atlas, shared: Path, tmp_path: Path) -> None:
+    source = shared / "data" / "orange_city_modiv_2022.csv"
+    import_parcels(source, home=tmp_path)
+    (locator,) = local_sources(atlas, tmp_path).locators
+    with source.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    lot_of = {row["pams_pin"]: "_".join(row["pams_pin"].split("_")[:3]) for row in rows}
+    wrong: list[str] = []
+    found = 0
+    for row in rows[::5]:
+        matches = locator.find(AddressQuery.from_text(f"{row['prop_loc']}, Orange"))
+        good = [match for match in matches if match.score >= GOOD_SCORE]
+        lots = {"_".join(str(match.pin).split("_")[:3]) for match in good}
+        found += lot_of[row["pams_pin"]] in lots
+        if len(lots) == 1 and lot_of[row["pams_pin"]] not in lots:
+            wrong.append(row["prop_loc"])
+    assert wrong == []
+    assert found >= 0.99 * len(rows[::5])
