@@ -22,7 +22,7 @@ from grownj_geo.features import Change, LayerFault
 from grownj_geo.findings import Findings
 from grownj_geo.parcelboxes import BOX_TABLES, Boxes, remove_boxes
 from grownj_geo.parcelfields import find_columns
-from grownj_geo.parcelkeep import check_sqlite, connect, edition_of, put_edition, scratch, writing
+from grownj_geo.parcelkeep import check_sqlite, compact, connect, edition_of, put_edition, scratch, writing
 from grownj_geo.parcelmarks import Outlines, mark_shared
 from grownj_geo.parcelread import ParcelReader, geometry_system
 from grownj_geo.parcelrows import only, open_rows
@@ -256,7 +256,8 @@ def _make(task: _Task, beside: Path, before: HeldParcels | None) -> tuple[Parcel
                 connection.execute(table)
         part, parts = _fill(connection, task, before)
         counts = connection.execute(_ALL).fetchone()
-    return part, edition_of(target, parts, counts)
+        compact(connection)
+    return part, edition_of(target, parts, counts, before=None if before is None else before.edition)
 
 
 def _fill(

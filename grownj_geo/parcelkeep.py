@@ -8,7 +8,7 @@ import sqlite3
 import tempfile
 import uuid
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,11 +29,12 @@ if TYPE_CHECKING:
 
     from grownj_geo.parceltables import ParcelPart
 
-__all__ = ["check_sqlite", "connect", "edition_of", "put_edition", "remove_parcels", "scratch", "writing"]
+__all__ = ["check_sqlite", "compact", "connect", "edition_of", "put_edition", "remove_parcels", "scratch", "writing"]
 
 _LOCK_SECONDS = 60.0
 _SQLITE = (3, 33)
 _CACHE_KIB = 262_144
+_MOST_FREE = 0.25
 
 
 def check_sqlite() -> None:
@@ -71,7 +72,20 @@ def connect(target: Path) -> sqlite3.Connection:
     return connection
 
 
-def edition_of(target: Path, parts: tuple[ParcelPart, ...], counts: tuple[int, int, int]) -> ParcelEdition:
+def compact(connection: sqlite3.Connection) -> None:
+    """Give back the room of rows that were replaced, where it is much of the file."""
+    free, pages = (connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("freelist_count", "page_count"))
+    if free > _MOST_FREE * pages:
+        connection.execute("VACUUM")
+
+
+def edition_of(
+    target: Path,
+    parts: tuple[ParcelPart, ...],
+    counts: tuple[int, int, int],
+    *,
+    before: ParcelEdition | None = None,
+) -> ParcelEdition:
     """Return the edition that a finished database is.
 
     Parameters
@@ -80,8 +94,13 @@ def edition_of(target: Path, parts: tuple[ParcelPart, ...], counts: tuple[int, i
         The database.
     counts
         Parcels, those with an outline, and address points.
+    before
+        The edition that it was made from: this one is later, whatever the clock says.
     """
     sha256 = file_sha256(target)
+    added_at = datetime.now(UTC)
+    if before is not None:
+        added_at = max(added_at, before.added_at + timedelta(microseconds=1))
     latest = max((part.edition for part in parts if part.edition is not None), default=None)
     return ParcelEdition(
         id=f"{latest or 'undated'}-{sha256[:8]}",
@@ -91,7 +110,7 @@ def edition_of(target: Path, parts: tuple[ParcelPart, ...], counts: tuple[int, i
         drawn=counts[1],
         address_points=counts[2],
         parts=parts,
-        added_at=datetime.now(UTC),
+        added_at=added_at,
     )
 
 

@@ -15,19 +15,23 @@ if TYPE_CHECKING:
 
 __all__ = ["looks_like_lot", "parse_lot"]
 
-# A block or lot has a digit in it, or is one letter.
-_PART = r"(?:[0-9A-Z][0-9A-Z.\-]*[0-9][0-9A-Z]*|[0-9][0-9A-Z]*|[A-Z](?![A-Z]))"
-_SIGNS = r"[\s.:#=]*"
-_BLOCK = rf"\b(?:block|blck|blk|bl|b){_SIGNS}(?:no\b|num\b|number\b)?{_SIGNS}(?P<block>{_PART})(?![0-9A-Z])"
-_OTHER = rf"(?:lots?\b{_SIGNS})?[0-9][0-9A-Z.]*(?![0-9A-Z])"
+_LONGEST = 300
+_MOST_PIECES = 12
+_PART = r"[0-9A-Z][0-9A-Z.\-]{0,15}(?<![.\-])"
+_SIGNS = r"[\s.:#=]{0,5}"
+_NUMBER = rf"{_SIGNS}(?:(?:no|num|number)\b{_SIGNS})?"
+_BLOCK = rf"\b(?:block|blck|blk|bl|b){_NUMBER}(?P<block>{_PART})(?![0-9A-Z])"
+_OTHER = rf"(?:lots?\b{_SIGNS})?[0-9][0-9A-Z.]{{0,15}}(?![0-9A-Z])"
 # After a comma a number may be a house's: then a street's name follows it.
 _MORE = (
-    rf"(?:\s*(?:&|\+|;|/|\band\b|\bto\b|\bthrough\b)\s*{_OTHER}"
-    rf"|\s*,\s*{_OTHER}(?!\s+(?!and\b|to\b|through\b)[A-Z]))*"
+    rf"(?:\s{{0,5}}(?:&|\+|;|/|\band\b|\bto\b|\bthrough\b)\s{{0,5}}{_OTHER}"
+    rf"|\s{{0,5}},\s{{0,5}}{_OTHER}(?!\s+(?!and\b|to\b|through\b)[A-Z]))*"
 )
-_LOT = rf"\b(?P<word>lots?|lt|l){_SIGNS}(?:no\b|num\b|number\b)?{_SIGNS}(?P<lot>{_PART})(?![0-9A-Z])(?P<more>{_MORE})"
-_QUALIFIER = rf"\b(?:qualifier|qualification code|qualif|qual|qcode|q|unit){_SIGNS}(?P<qualifier>[0-9A-Z][0-9A-Z\-]*)"
-_BETWEEN = r"[\s,;/&\-]*(?:\band\b\s*)?"
+_LOT = rf"\b(?P<word>lots?|lt|l){_NUMBER}(?P<lot>{_PART})(?![0-9A-Z])(?P<more>{_MORE})"
+_QUALIFIER = (
+    rf"\b(?:qualifier|qualification code|qualif|qual|qcode|q|unit){_SIGNS}(?P<qualifier>[0-9A-Z][0-9A-Z\-]{{0,15}})"
+)
+_BETWEEN = r"[\s,;/&\-]{0,8}(?:\band\b\s{0,5})?"
 _ORDERS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
@@ -50,7 +54,18 @@ def looks_like_lot(text: str) -> bool:
     >>> looks_like_lot("81 Block Island Rd"), looks_like_lot("12 Main St, Camden")
     (False, False)
     """
-    return any(order.search(plain_text(text)) for order in _ORDERS)
+    return _find(plain_text(text)) is not None
+
+
+def _find(typed: str) -> re.Match[str] | None:
+    """Return where block and lot stand: each has a digit in it, or is one letter."""
+    if len(typed) > _LONGEST:
+        return None
+    for order in _ORDERS:
+        for found in order.finditer(typed):
+            if all(len(part) == 1 or any(map(str.isdigit, part)) for part in found.group("block", "lot")):
+                return found
+    return None
 
 
 def parse_lot(text: str, directory: MunicipalDirectory) -> tuple[Pin, tuple[str, ...]] | None:
@@ -87,7 +102,7 @@ def parse_lot(text: str, directory: MunicipalDirectory) -> tuple[Pin, tuple[str,
     True
     """
     typed = plain_text(text)
-    found = next((match for order in _ORDERS if (match := order.search(typed)) is not None), None)
+    found = _find(typed)
     if found is None:
         return None
     if found["more"].strip() or (found["word"].casefold() == "lots" and "-" in found["lot"]):
@@ -112,6 +127,28 @@ def _municipality(text: str, rest: list[str], directory: MunicipalDirectory) -> 
     if not rest:
         raise SiteError(f"Block and lot were read from {text!r}, without a municipality. {_EXPECTED}.")
     whole = ", ".join(rest)
+    if whole.count(",") >= _MOST_PIECES:
+        raise SiteError(f"Block and lot were read from {text!r}, with too much beside them. {_EXPECTED}.")
+    found, problem = _named(whole, rest, directory)
+    if len(found) > 1:
+        listed = " and ".join(f"{directory.names[code][0]} ({code})" for code in found)
+        raise SiteError(
+            f"Beside block and lot, {whole!r} names {listed}. Expected one municipality; leave the other out."
+        )
+    if not found:
+        raise problem or SiteError(f"Block and lot were read from {text!r}, without a municipality. {_EXPECTED}.")
+    ((code, (attempt, notes)),) = found.items()
+    aside = [piece.strip() for piece in _STATE.sub("", whole).split(",")]
+    aside = [piece for piece in aside if piece and piece not in attempt]
+    if aside:
+        notes = (*notes, f"Left aside: {', '.join(aside)!r}; block and lot say which parcel it is.")
+    return code, notes
+
+
+def _named(
+    whole: str, rest: list[str], directory: MunicipalDirectory
+) -> tuple[dict[str, tuple[str, tuple[str, ...]]], SiteError | None]:
+    """Return the municipalities that a text names, each with the words that do and notes, and why it names none."""
     problem: SiteError | None = None
     found: dict[str, tuple[str, tuple[str, ...]]] = {}
     # All of it first; only then its pieces, of which one may be a street.
@@ -126,16 +163,4 @@ def _municipality(text: str, rest: list[str], directory: MunicipalDirectory) -> 
                 found.setdefault(code, (attempt, notes))
         if found:
             break
-    if len(found) > 1:
-        listed = " and ".join(f"{directory.names[code][0]} ({code})" for code in found)
-        raise SiteError(
-            f"Beside block and lot, {whole!r} names {listed}. Expected one municipality; leave the other out."
-        )
-    if not found:
-        raise problem or SiteError(f"Block and lot were read from {text!r}, without a municipality. {_EXPECTED}.")
-    ((code, (attempt, notes)),) = found.items()
-    aside = [piece.strip() for piece in _STATE.sub("", whole).split(",")]
-    aside = [piece for piece in aside if piece and piece not in attempt]
-    if aside:
-        notes = (*notes, f"Left aside: {', '.join(aside)!r}; block and lot say which parcel it is.")
-    return code, notes
+    return found, problem

@@ -17,6 +17,7 @@ from grownj_geo.georeference import agree, declared_system, project, stated_syst
 from grownj_geo.parcel import plain_part
 from grownj_geo.pins import match_municipality
 from grownj_geo.rows_block import cell_text, is_blank
+from grownj_geo.rows_cells import is_day_like
 from grownj_geo.rows_shapes import fitting_box, place_shapes
 from grownj_geo.units import WORKING_CRS
 
@@ -36,6 +37,8 @@ __all__ = ["Municipalities", "ParcelBlock", "ParcelReader", "Tally", "geometry_s
 _PLAIN_PIN = re.compile(r"([0-9]{4})_([1-9A-Z][0-9A-Z.]*)_([1-9A-Z][0-9A-Z.]*)(?:_([A-Z][0-9A-Z]*))?")
 _ZIP = re.compile(r"([0-9]{5})(?:[- ]?[0-9]{4})?")
 _SHORT_ZIP = re.compile(r"([0-9]{4})(?:\.0)?|([0-9]{8})")
+_SHORT_CODE = re.compile(r"[0-9]{3}(?:\.0)?")
+_NUMBER_LIKE = re.compile(r"[0-9]+\.[0-9]*[1-9]")
 _NEW_JERSEY_ZIP = ("07", "08")
 _LONGEST_ADDRESS = 200
 _LONGEST_PIN = 80
@@ -111,8 +114,8 @@ _TOLD: dict[str, tuple[Any, str]] = {
     "unsure_number": (
         "left_out",
         (
-            "{count} rows have a block or lot as a number, which may have lost zeros at its end, and were left out; "
-            "the first: {example}. Export these columns as text."
+            "{count} rows have a block or lot that a spreadsheet may have changed (a number loses zeros at its end, "
+            "7-14 becomes a day), and were left out; the first: {example}. Export these columns as text."
         ),
     ),
     "number_made": ("noted", "{count} parcel numbers were made from municipality, block and lot."),
@@ -370,9 +373,11 @@ class ParcelReader:
         if code is None:
             self.tally.add("unknown_municipality", row, repr(cell_text(municipality)[:60]))
             return None
+        # A municipal code that has lost its zero says that a spreadsheet wrote the row.
+        by_sheet = isinstance(municipality, str) and _SHORT_CODE.fullmatch(municipality.strip()) is not None
         for part in cells:
-            if isinstance(part, float) and not is_blank(part) and not part.is_integer():
-                self.tally.add("unsure_number", row, f"{part!r}, which may be {part!r}0")
+            if _may_be_another(part, by_sheet=by_sheet):
+                self.tally.add("unsure_number", row, f"{cell_text(part)[:40]!r} in {code}")
                 return None
         land, lot, qualifier = (plain_part(cell_text(part)) for part in cells)
         number = "_".join([code, land, lot, *filter(None, [qualifier])])
@@ -476,6 +481,17 @@ class ParcelReader:
         self.tally.add("repaired", block.rows[i], f"{block.pins[i]}: {words.rstrip('.')}")
         result: shapely.Geometry = placed[0]
         return result
+
+
+def _may_be_another(part: object, *, by_sheet: bool) -> bool:
+    """Return whether a spreadsheet may have made this of another block or lot."""
+    if is_blank(part):
+        return False
+    if isinstance(part, bool) or is_day_like(part):
+        return True
+    if isinstance(part, str):
+        return by_sheet and _NUMBER_LIKE.fullmatch(part.strip()) is not None
+    return isinstance(part, float) and not part.is_integer()
 
 
 def plain_address(cell: object, row: int, tally: Tally) -> str | None:

@@ -10,6 +10,7 @@ import os
 import re
 import sqlite3
 import threading
+import time
 import weakref
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import quote
@@ -38,7 +39,7 @@ _BY_PIN, _BY_ID = f"{_SELECT} WHERE pin = ? ORDER BY id", f"{_SELECT} WHERE id =
 _BY_LOT = f"{_SELECT} WHERE mun_code = ? AND block = ? AND lot = ?"
 _POINT = "SELECT x_ft, y_ft FROM address_points WHERE id = ?"
 _PIN = re.compile(r"[0-9]{4}(?:_[^_]+){2,3}")
-_TRIES = 20
+_TRIES, _MOMENT = 40, 0.05
 _MOST_CACHED_KIB = 65_536
 
 
@@ -105,7 +106,8 @@ class ParcelStore:
                 ) from error
             if holding is not None:
                 return cls(editions[0], holding)
-            # An import has just put another edition in its place: look again.
+            # An import is putting another edition in its place: look again.
+            time.sleep(_MOMENT)
         raise LayerError("The parcels are being replaced again and again; wait for the imports to end and try again.")
 
     @property

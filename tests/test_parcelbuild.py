@@ -10,7 +10,7 @@ import sys
 import time
 import zipfile
 from contextlib import closing
-from datetime import date
+from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any
 
 import geopandas as gpd
@@ -193,6 +193,14 @@ def test_a_lot_as_a_number_is_not_believed(tmp_path: Path, home: Path) -> None:
     assert told(imported)["unsure_number"] == 1
 
 
+def test_what_a_spreadsheet_may_have_changed_is_not_believed(tmp_path: Path, home: Path) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text("mun_code,block,lot\n0408,1,1.1\n408,1,1.1\n408,1,3\n0408,7,14-Jul\n")
+    imported = load(path, home)
+    assert pins(home) == ["0408_1_1.1", "0408_1_3"]
+    assert told(imported)["unsure_number"] == 2
+
+
 def test_a_bow_tie_is_repaired_and_told_or_left_without_outline(tmp_path: Path, home: Path) -> None:
     spiked = shapely.Polygon([(X, Y), (X + 50, Y), (X + 50, Y + 9), (X + 50, Y + 20), (X + 50, Y + 9), (X, Y + 9)])
     crossed = shapely.Polygon([(X, Y), (X + 500, Y + 500), (X + 500, Y), (X, Y + 400)])
@@ -302,6 +310,27 @@ def test_a_list_does_not_take_outlines_away(tmp_path: Path, home: Path) -> None:
     path.write_text("pams_pin\n0408_81_1\n0408_81_2\n")
     assert refused(path, home) == "loses_outlines"
     assert opened(home).edition.drawn == 2
+
+
+def test_the_later_import_counts_whatever_the_clock_says(tmp_path: Path, home: Path) -> None:
+    load(write(frame({}), tmp_path / "one.gpkg"), home)
+    held = parcel_editions(home)[0]
+    assert held.edition is not None
+    ahead = held.edition.model_copy(update={"added_at": held.edition.added_at + timedelta(days=400)})
+    (held.folder / "edition.json").write_text(ahead.model_dump_json())
+    with opened(home):  # somebody reads it, so that it stays
+        load(write(frame({"PAMS_PIN": "0714_1_1"}), tmp_path / "two.gpkg"), home)
+        assert pins(home) == ["0408_81_1", "0714_1_1"]
+
+
+def test_room_of_what_was_replaced_is_given_back(tmp_path: Path, home: Path) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text("pams_pin,prop_loc\n" + "".join(f"0714_1_{n},{n} MAIN ST\n" for n in range(3_000)))
+    sizes = []
+    for _ in range(3):
+        load(path, home)
+        sizes.append(opened(home).edition.size_bytes)
+    assert max(sizes) < 1.4 * sizes[0]
 
 
 def test_the_same_file_again_is_the_same_parcels(tmp_path: Path, home: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from grownj_geo.atlas import load_atlas
@@ -29,6 +31,7 @@ def directory() -> Directory:
         ("block 12 lot 3, Washington Twp (Morris)", "1438_12_3"),
         ("block 12 and lot 3 of the City of Newark", "0714_12_3"),
         ("Block 7A Lot 12B Newark", "0714_7A_12B"),
+        ("Block A Lot 2 Newark", "0714_A_2"),
         ("BLOCK#12 LOT#3 0714", "0714_12_3"),
     ],
 )
@@ -54,11 +57,34 @@ def test_zeros_in_front_are_left_out_and_told(directory: Directory) -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ["12 Main St, Camden", "81 Block Island Rd, Newark", "0408_81_1", "40.7344,-74.1641", "Lot Lane 5", ""]
+    "typed",
+    [
+        "12 Main St, Camden",
+        "81 Block Island Rd, Newark",
+        "0408_81_1",
+        "40.7344,-74.1641",
+        "Lot Lane 5",
+        "Block Island lot Lane",
+        "",
+    ],
 )
 def test_what_names_no_block_and_lot_is_none(typed: str, directory: Directory) -> None:
     assert parse_lot(typed, directory) is None
     assert not looks_like_lot(typed)
+
+
+@pytest.mark.parametrize(
+    "typed", ["block " + "1" * 10_000, "block" + " " * 10_000 + "1 lot 1", "lot 1" * 3_000, "b 1-" * 5_000 + "l", ","]
+)
+def test_long_texts_are_looked_at_in_no_time(typed: str, directory: Directory) -> None:
+    start = time.process_time()
+    assert parse_lot(typed, directory) is None
+    assert time.process_time() - start < 1.0
+
+
+def test_much_beside_a_lot_is_refused(directory: Directory) -> None:
+    with pytest.raises(SiteError, match="too much beside"):
+        parse_lot("block 1 lot 2" + ", x" * 90, directory)
 
 
 def test_a_street_beside_is_told_and_left_aside(directory: Directory) -> None:
