@@ -51,7 +51,8 @@ def problem_in_words(raw: object, error: Mapping[str, Any], models: Mapping[str,
     named = next((str(step) for step in reversed(loc) if isinstance(step, str)), "")
     model = models.get(_part(loc), models[""])
     place, kind = _place(raw, loc), error["type"]
-    found = repr(error.get("input"))
+    stated = error.get("input")
+    found = str(stated) if isinstance(stated, date) else repr(stated)
     found = found if len(found) <= _SHOWN else f"{found[:_SHOWN]}..."
     words = error["msg"].removeprefix("Value error, ")
     if kind == "missing":
@@ -64,8 +65,10 @@ def problem_in_words(raw: object, error: Mapping[str, Any], models: Mapping[str,
         said = f"found {found}; expected a day as YYYY-MM-DD. Write it so."
     elif kind == "literal_error":
         options = [str(option) for option in _options(model, named)]
-        close = nearest_name(str(error.get("input")), options) if options else "Choose one."
-        said = f"found {found}; expected {_expected(model, named)}. {close}"
+        close = nearest_name(str(stated), options) if options else ""
+        # All of them are named already.
+        near = close if close.startswith("Did you mean") else "Choose one."
+        said = f"found {found}; expected {_expected(model, named)}. {near}"
     elif kind in _LIMITS:
         least, key = _LIMITS[kind]
         said = f"found {found}; expected {least} {error['ctx'][key]}. Correct the number."

@@ -14,7 +14,7 @@ from grownj_geo.creditcolumns import business_kind, is_startup
 from grownj_geo.creditcount import JOB_RULES
 from grownj_geo.creditparams import Figures, load_credit_book
 from grownj_geo.creditproject import Business, Industry, Kind, Premises, kind_contradiction
-from grownj_geo.creditrange import INFINITY, Range, objects
+from grownj_geo.creditrange import INFINITY, Range, money, objects
 from grownj_geo.credits import DEFAULT_DAY
 from grownj_geo.creditsheet import KINDS, LIMITS, STATED_FACTS, UNSAID, Sheet
 from grownj_geo.credittri import sign_of
@@ -334,6 +334,6 @@ def _where_any(over: Range, jobs: NDArray[np.int64]) -> Range:
     some = jobs > 0
     if bool(some.all()):
         return over
-    none = Decimal(-1)
+    none = money(len(jobs), -1)
     low = np.where(some, over.low, none)
     return Range(low, low if over.high is over.low else np.where(some, over.high, none))

@@ -106,6 +106,8 @@ def test_all_problems_of_a_bad_project_are_told_at_once() -> None:
         ({"capital": [{"what": "equipment", "amount": "$5"}]}, "capital > 1 > amount: found '$5'"),
         ({"capital": [{"what": "equipment", "amount": float("nan")}]}, "capital > 1 > amount: found 'nan'"),
         ({"capital": [{"what": "equipment", "amount": "0.001"}]}, "capital > 1 > amount"),
+        ({"approval_date": date(2020, 2, 2)}, "approval_date: found 2020-02-02; expected a day from 2013-09-18"),
+        ({"business": {"industry": "zzz"}}, "transportation or other. Choose one."),
         ({"approval_date": "soon"}, "approval_date: found 'soon'; expected a day as YYYY-MM-DD"),
         (
             {"capital": [{"what": "equipment", "amount": 1, "incurred": "2016-02-03"}]},
