@@ -14,6 +14,7 @@ import { hideChoices, showChoices, siteCard } from "./site.js";
 import { showWhy } from "./why.js";
 
 const state = { question: { ...questions.nothing(), notes: [] }, record: null, text: "", about: null, running: null, factLabels: new Map() };
+const MOST_KEPT = 300_000;
 let view = null;
 let areas = null;
 let drawing = null;
@@ -37,10 +38,11 @@ function ask(change, { fit = true, push = true } = {}) {
 
 function remember(push) {
   const hash = questions.toHash(state.question);
-  // Where a shape has too many corners for an address, the browser keeps it beside.
+  // Where a shape has too many corners for an address, the browser keeps it beside; browsers take so much and no more.
   const address = hash.length > questions.LONGEST_LINK ? "#" : hash || window.location.pathname;
-  if (push) window.history.pushState(state.question, "", address);
-  else window.history.replaceState(state.question, "", address);
+  const kept = hash.length > MOST_KEPT ? null : state.question;
+  if (push) window.history.pushState(kept, "", address);
+  else window.history.replaceState(kept, "", address);
 }
 
 async function run({ fit, told = "" }) {
@@ -65,7 +67,7 @@ async function run({ fit, told = "" }) {
   } catch (error) {
     if (error.name === "AbortError" || running !== state.running) return;
     if (!(error instanceof Problem)) throw error;
-    refuse(error, question);
+    refuse(error, question, fit);
   } finally {
     if (running === state.running) {
       answer.setAttribute("aria-busy", "false");
@@ -104,10 +106,11 @@ function placeOf(question) {
 }
 
 // The old answer must not stand below the words that refuse the new question.
-function refuse(error, question) {
+function refuse(error, question, fit) {
   state.record = null;
   byId("answer").replaceChildren();
-  view.clear();
+  // A marker that was put where no answer is stays there, to be moved on.
+  view.clear({ keepMarker: !fit });
   if (error.choices.length > 0) {
     offer(error, question, { words: "What was typed fits more than one place, or none well enough. Nothing is chosen for you.", focus: true });
     say(count(error.choices.length, "place") + " possible. Choose one.");

@@ -187,11 +187,11 @@ export function readyMap({ placed, moved }) {
     if (near) drawLine(first);
   }
 
-  function clear() {
+  function clear({ keepMarker = false } = {}) {
     shapes.clearLayers();
     lines.clearLayers();
     marks.clearLayers();
-    marker.remove();
+    if (!keepMarker) marker.remove();
     measured = [];
   }
 

@@ -74,11 +74,19 @@ function ringOf(geometry) {
   return ring.length > 201 ? null : ring.slice(0, -1).map(([lon, lat]) => [lat, lon]);
 }
 
+// How a place was found, for who does not know the kinds by their names.
+const KINDS = { rooftop: "at the building", parcel: "by the outline of its parcel", range: "between house numbers of the street", street: "the street only", municipality: "the municipality only", point: "a point" };
+
+function foundBy(choice) {
+  const how = KINDS[choice.kind] || choice.kind;
+  return choice.locator === "local" ? how + ", from what is loaded here" : how + ", by " + choice.locator;
+}
+
 // What one text can mean: the person chooses, the page never does. `focus` where nothing else answers the question.
 export function showChoices({ choices, asked, words, choose, focus }) {
   const into = byId("choices");
   const rows = choices.map((choice, i) => {
-    const about = [choice.municipality, choice.words || choice.kind, choice.pin ? "parcel " + choice.pin : null, choice.uncertainty_ft ? "known to " + feet(choice.uncertainty_ft) : null, choice.score === null || choice.score === undefined ? null : "agrees to " + Math.round(100 * choice.score) + " %"];
+    const about = [choice.municipality, foundBy(choice), choice.pin ? "parcel " + choice.pin : null, choice.uncertainty_ft ? "known to " + feet(choice.uncertainty_ft) : null, choice.score === null || choice.score === undefined ? null : "agrees to " + Math.round(100 * choice.score) + " %"];
     const told = about.filter((one) => one && !choice.label.includes(one)).map(visible).join(" · ");
     const notes = (choice.notes || []).map((one) => make("small", {}, visible(one)));
     const made = make("button", { type: "button", class: "candidate" }, make("span", { class: "mark", "aria-hidden": "true" }, String(i + 1)), make("span", {}, named(choice.label), make("small", {}, told), notes));
