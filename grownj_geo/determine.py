@@ -20,6 +20,7 @@ from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.leaves import Leaves
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.observe import SiteTable
+from grownj_geo.otherreadings import changed_categories
 from grownj_geo.place import PlacementKind, said_limit_ft
 from grownj_geo.readings import load_readings, resolve_readings
 from grownj_geo.records import (
@@ -160,6 +161,11 @@ class Engine:
             if option != self.bound.readings[reading]
         }
 
+    @cached_property
+    def _changed(self) -> dict[str, frozenset[str]]:
+        """The categories that each other reading can change, by ``"A11=strict"``."""
+        return {label: changed_categories(self.bound, other.bound) for label, other in self.others.items()}
+
     def same_sites(self, leaves: Leaves) -> Leaves:
         """Return the leaves of sites that another engine of the atlas has measured, under this engine's readings."""
         return leaves.under(self.bound, feature_cache=self.feature_cache)
@@ -173,8 +179,10 @@ class Engine:
         """Return, by category, the outcomes that differ under the other readings of the circles."""
         found: dict[str, dict[str, OutcomeWord]] = {category: {} for category in categories}
         for label, other in self.others.items():
+            changed = self._changed[label]
             again = Evaluation(other.bound, other.same_sites(run.leaves), keep=False, margins=False)
-            for category in categories:
+            again.take({category: run.category(category) for category in self.bound.clauses if category not in changed})
+            for category in filter(changed.__contains__, categories):
                 there = again.category(category).first
                 if there != run.category(category).first:
                     found[category][label] = Outcome.of(there).value

@@ -19,6 +19,8 @@ from grownj_geo.observe import SiteTable
 from grownj_geo.values import Values, combine, negated, perhaps
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from numpy.typing import NDArray
 
     from grownj_geo.binding import BoundRulebook, Clause
@@ -75,6 +77,10 @@ class Evaluation:
                 self.bound.rulebook.category(category_id)
             found = self._categories[category_id] = self._value(self.bound.clauses[category_id])
         return found
+
+    def take(self, values: Mapping[str, Values]) -> None:
+        """Take categories as another evaluation of the same sites has them, instead of computing them."""
+        self._categories.update(values)
 
     def _value(self, clause: Clause) -> Values:
         match clause.operator:

@@ -53,7 +53,10 @@ if TYPE_CHECKING:
 
     Elsewhere = Callable[[Layer, NDArray[np.int64], str], Values]
 
-__all__ = ["Leaves", "key_of"]
+__all__ = ["READ_BY_LEAVES", "Leaves", "key_of"]
+
+READ_BY_LEAVES = frozenset({"A3", "A43", "A47"})
+"""Readings of how ground is looked at, whatever clause asks: how parts count, which editions, how shares add up."""
 
 _HALF = 0.5
 
@@ -114,7 +117,11 @@ class Leaves:
         return self.sites.first()
 
     def under(self, bound: BoundRulebook, *, feature_cache: dict[int, list[tuple[int, int, int]]]) -> Leaves:
-        """Return the leaves of the same sites under other readings, with what was measured already."""
+        """Return the leaves of the same sites under other readings, with what was measured and answered already."""
+        readings = {f'"{name}"' for name, option in self.bound.readings.items() if bound.readings[name] != option}
+        # What a leaf comes to depends on these and on the readings that it names itself.
+        again = not readings.isdisjoint(f'"{name}"' for name in READ_BY_LEAVES)
+        kept = {} if again else {c: v for c, v in self._values.items() if not any(name in c for name in readings)}
         return Leaves(
             bound,
             self.atlas,
@@ -125,6 +132,7 @@ class Leaves:
             distances=self.distances,
             land_shares=self.land_shares,
             feature_cache=feature_cache,
+            _values=kept,
         )
 
     def value(self, clause: Clause) -> Values:
