@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -78,7 +79,7 @@ def _finding_row(finding: Finding, loaded: dict[str, LayerRecord], why: str, *, 
     answer += [weak_words(finding.status).strip(" ()")] if weak_words(finding.status) else []
     answer += ["by assumption"] if finding.assumed else []
     below = list(_measures(finding)) if why == finding.why and (alone or finding.outcome != "no") else []
-    sources = source_words(finding, loaded)
+    sources = source_words(finding, loaded, by_title=True)
     below += [f"Layers: {'; '.join(sources)}"] if sources else []
     below += [_sentence(words) for words in finding.assumptions if words not in finding.why]
     others = "; ".join(f"{o} under {reading}" for reading, o in (finding.under_other_readings or {}).items())
@@ -88,8 +89,19 @@ def _finding_row(finding: Finding, loaded: dict[str, LayerRecord], why: str, *, 
     return (
         Cell(plain(finding.label), (plain(finding.citation),)),
         Cell(outcome_words(finding), tuple(map(plain, answer)), tone=finding.outcome),
-        Cell(_sentence(plain(why)), tuple(map(plain, below))),
+        Cell(_sentence(_unstated(plain(why))), tuple(map(plain, below))),
     )
+
+
+def _unstated(words: str) -> str:
+    """Return a reason in which facts that were not stated have the names by which people know them."""
+    facts = load_facts()
+
+    def told(found: re.Match[str]) -> str:
+        known = facts.get(found[1])
+        return found[0] if known is None else f"not stated: {known.label} ({found[1]})"
+
+    return re.sub(r"\b([a-z][a-z0-9_]*) not stated", told, words)
 
 
 def _sentence(words: str) -> str:

@@ -161,8 +161,8 @@ def share_or_margin_words(finding: Finding) -> str | None:
     return None if finding.margin_ft is None else margin_words(finding.outcome, finding.margin_ft)
 
 
-def source_words(finding: Finding, loaded: Mapping[str, LayerRecord]) -> list[str]:
-    """Return the layers looked at, each once, with its edition, and its status where that is weak."""
+def source_words(finding: Finding, loaded: Mapping[str, LayerRecord], *, by_title: bool = False) -> list[str]:
+    """Return the layers looked at, by id or title, each once, with its edition, and its status where that is weak."""
     found: dict[str, Evidence] = {}
     for evidence in finding.evidence:
         if evidence.layer is not None and evidence.layer in loaded and evidence.outcome == finding.outcome:
@@ -170,7 +170,8 @@ def source_words(finding: Finding, loaded: Mapping[str, LayerRecord]) -> list[st
     words = []
     for layer_id, evidence in found.items():
         edition = loaded[layer_id].edition
-        words.append(f"{layer_id}{f' of {edition}' if edition else ''}{weak_words(evidence.status)}")
+        name = loaded[layer_id].title if by_title else layer_id
+        words.append(f"{name}{f' of {edition}' if edition else ''}{weak_words(evidence.status)}")
     return words
 
 

@@ -139,7 +139,7 @@ def test_markup_in_the_record_is_shown_as_it_is() -> None:
     site = found.site.model_copy(update={"typed": hostile, "notes": (hostile,)})
     file = io.StringIO()
     render(found.model_copy(update={"site": site}), Console(file=file, width=120))
-    assert "[red]x[/red] y <b>z</b> w" in file.getvalue()
+    assert "[red]x[/red] y <b>z</b> ⟨U+202E⟩w" in file.getvalue()
     assert "\x1b" not in file.getvalue()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -67,7 +68,19 @@ def test_every_finding_has_its_outcome_reason_and_citation(one: Report, metropar
         assert answer.words.startswith(finding.outcome)
         if finding.kind != "project":
             same = reasons.get(reason.words.removeprefix("As for "), reason.words)
+            # A fact is told by its label, with its name behind.
+            same = re.sub(r"not stated: [^()]+ \((\w+)\)", r"\1 not stated", same, flags=re.IGNORECASE)
             assert same.lower() == finding.why.lower()
+
+
+def test_facts_and_layers_have_the_names_that_people_know_them_by(engine: Engine) -> None:
+    found = Reported("hub", engine.determine(Site.from_lonlat(-75.1190, 39.9447)))
+    reasons = [row[-1] for grid in grids(report_one(found), "findings") for row in grid.rows]
+    words = [cell.words for cell in reasons]
+    assert "Not stated: Delineated by the Authority (hub_delineated)" in words
+    assert not any(re.search(r"\w_\w+ not stated", one) for one in words)
+    below = [one for cell in reasons for one in cell.below]
+    assert "Layers: Designations of municipalities" in below
 
 
 def test_a_lean_and_the_margin_stand_beside_the_answer(one: Report) -> None:
