@@ -11,7 +11,7 @@ import shapely
 
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.parcelfields import ADDRESS_PARTS
-from grownj_geo.parcelread import Municipalities, Tally, plain_address, zip_of
+from grownj_geo.parceltexts import Municipalities, Tally, plain_address, zip_of
 from grownj_geo.rows_block import cell_text, is_blank
 from grownj_geo.rows_place import plain_numbers
 from grownj_geo.rows_shapes import fitting_box, place_points

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grownj_geo import cli_site
-from grownj_geo.cli_parcels import PARCEL_KINDS, is_parcels, remove_parcel_editions, show_kind
+from grownj_geo.cli_parcels import PARCEL_KINDS, is_parcels, no_parcels, remove_parcel_editions, show_kind
 from grownj_geo.cli_site import (
     EPILOG,
     INCOMPLETE,
@@ -195,6 +195,7 @@ def diff(
     from grownj_geo.layerstatus import compare_editions  # noqa: PLC0415 - only where it is used
 
     utf8(old, new)
+    no_parcels((old, new), command="diff")
     with refusals():
         found = compare_editions(old, new, sites=_site_lines(sites), day=day_of(as_of, "--as-of"))
     if json:
@@ -251,6 +252,7 @@ def export(
     """Write one layer as a GIS file, or whole editions as a bundle that a colleague imports."""
     from grownj_geo.layerstatus import export_bundle_of, export_layer  # noqa: PLC0415 - only where it is used
 
+    no_parcels(names or (), command="export")
     if (output is None) == (bundle is None):
         fail("Expected either --output FILE for one layer or --bundle FILE for whole editions; give one of them.")
     with refusals():

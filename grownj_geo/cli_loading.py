@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grownj_geo.cli_layers import layers_app
-from grownj_geo.cli_parcels import PARCEL_KINDS, import_kind
+from grownj_geo.cli_parcels import PARCEL_KINDS, import_kind, no_parcels
 from grownj_geo.cli_site import (
     EPILOG,
     Json,
@@ -186,6 +186,7 @@ def fetch(
     from grownj_geo.fetching import FetchOptions, fetch_layer, fetchable  # noqa: PLC0415 - only where it is used
 
     names = list(dict.fromkeys(layers or ()))
+    no_parcels(names, command="fetch")
     if every:
         names = [name for name in fetchable() if name != "census_tract_poverty" or acs is not None]
     if not names:

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from grownj_geo.cli_site import console_of, print_json, refusals
+from grownj_geo.cli_site import console_of, fail, print_json, refusals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from datetime import date
     from pathlib import Path
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from grownj_geo.parcelbuild import Imported
     from grownj_geo.parceltables import Kind
 
-__all__ = ["PARCEL_KINDS", "import_kind", "is_parcels", "remove_parcel_editions", "show_kind"]
+__all__ = ["PARCEL_KINDS", "import_kind", "is_parcels", "no_parcels", "remove_parcel_editions", "show_kind"]
 
 # As names are typed: nothing of the store is imported until one of them is.
 PARCEL_KINDS: dict[str, Kind] = {"parcels": "parcels", "address_points": "address_points"}
@@ -28,6 +28,16 @@ PARCEL_KINDS: dict[str, Kind] = {"parcels": "parcels", "address_points": "addres
 def is_parcels(name: str) -> bool:
     """Return whether a layer's or an edition's name is about parcels or address points."""
     return name.partition("@")[0] in PARCEL_KINDS
+
+
+def no_parcels(names: Iterable[str], *, command: str) -> None:
+    """Refuse names of parcels or address points where a command is about layers alone."""
+    for name in filter(is_parcels, names):
+        kind = name.partition("@")[0]
+        fail(
+            f"grownj layers {command} is for layers, and {kind} are none: they are loaded from files, and kept in a store "
+            f"of their own. Expected one of grownj layers import {kind} FILE, status, verify, remove."
+        )
 
 
 def import_kind(

@@ -20,10 +20,11 @@ from grownj_geo.determine import Directory
 from grownj_geo.errors import LayerError
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.findings import Findings
-from grownj_geo.parcelboxes import BOX_TABLES, Boxes, remove_boxes
+from grownj_geo.parcelboxes import BOX_TABLES, Boxes
 from grownj_geo.parcelfields import find_columns
 from grownj_geo.parcelkeep import check_sqlite, compact, connect, edition_of, put_edition, scratch, writing
 from grownj_geo.parcelmarks import Outlines, mark_shared
+from grownj_geo.parcelmerge import replace_earlier
 from grownj_geo.parcelread import ParcelReader, geometry_system
 from grownj_geo.parcelrows import only, open_rows
 from grownj_geo.parceltables import (
@@ -34,7 +35,6 @@ from grownj_geo.parceltables import (
     ParcelEdition,
     ParcelPart,
     file_sha256,
-    municipalities_in_words,
     parcel_editions,
     parcels_folder,
 )
@@ -57,10 +57,7 @@ __all__ = ["ImportOptions", "Imported", "import_address_points", "import_parcels
 
 _ROWS_AT_ONCE = 50_000
 _SAMPLE = 200
-_FEW, _SHARE = 100, 0.5
-"""A file with less than this share of a municipality's records, where there are that many, is taken for a part."""
 _LONLAT = "EPSG:4269"
-_MOST_SHOWN = 5
 
 _PUT = {
     "parcels": "INSERT INTO parcels VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 0, 1, ?)",
@@ -70,43 +67,14 @@ _LAST = {
     "parcels": "SELECT coalesce(max(id), 0) FROM parcels",
     "address_points": "SELECT coalesce(max(id), 0) FROM address_points",
 }
-_COUNTS_NEW = {
-    "parcels": "SELECT mun_code, count(*) FROM parcels WHERE id > ? GROUP BY mun_code",
-    "address_points": "SELECT mun_code, count(*) FROM address_points WHERE id > ? GROUP BY mun_code",
-}
 _COUNTS = {
     "parcels": "SELECT part, mun_code, count(*) FROM parcels GROUP BY part, mun_code",
     "address_points": "SELECT part, mun_code, count(*) FROM address_points GROUP BY part, mun_code",
 }
-# What the new rows replace, by kind and by whether the file is partial.
-_REPLACED = {
-    ("parcels", False): (
-        "INSERT INTO old SELECT id FROM parcels WHERE id <= ?1 AND mun_code IN "
-        "(SELECT DISTINCT mun_code FROM parcels WHERE id > ?1)"
-    ),
-    ("parcels", True): (
-        "INSERT INTO old SELECT id FROM parcels WHERE id <= ?1 AND pin IN (SELECT pin FROM parcels WHERE id > ?1)"
-    ),
-    ("address_points", False): (
-        "INSERT INTO old SELECT id FROM address_points WHERE id <= ?1 AND mun_code IN "
-        "(SELECT DISTINCT mun_code FROM address_points WHERE id > ?1)"
-    ),
-    ("address_points", True): (
-        "INSERT INTO old SELECT id FROM address_points WHERE id <= ?1 AND (mun_code, address) IN "
-        "(SELECT mun_code, address FROM address_points WHERE id > ?1)"
-    ),
-}
-_DELETE = {
-    "parcels": "DELETE FROM parcels WHERE id IN (SELECT id FROM old)",
-    "address_points": "DELETE FROM address_points WHERE id IN (SELECT id FROM old)",
-}
-_DRAWN_OLD = "SELECT count(geometry) FROM parcels WHERE id IN (SELECT id FROM old)"
-_DRAWN_NEW = "SELECT count(geometry) FROM parcels WHERE id > ?"
 _ALL = (
     "SELECT (SELECT count(*) FROM parcels), (SELECT count(geometry) FROM parcels), "
     "(SELECT count(*) FROM address_points)"
 )
-_WORDS = {"parcels": "parcels", "address_points": "address points"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -274,7 +242,20 @@ def _fill(
         connection.execute("DROP INDEX IF EXISTS parcels_by_lot")
     connection.execute("BEGIN")
     brought = _read(connection, task, number, last)
-    told = [*brought.changes, *_replace(connection, last, earlier, task)]
+    said = brought.fields.keys() | options.constants.keys()
+    told = [
+        *brought.changes,
+        *replace_earlier(
+            connection,
+            task.kind,
+            last,
+            earlier,
+            said=said,
+            outlines=brought.outlines,
+            partial=options.partial,
+            name=name,
+        ),
+    ]
     if options.strict and (meddled := [c.words.rstrip(".") for c in told if c.effect != "noted"]):
         raise LayerFault(
             "strict",
@@ -431,48 +412,6 @@ def _rows(block: ParcelBlock | PointBlock, first: int, number: int, name: str) -
         block.notes,
         strict=True,
     )
-
-
-def _replace(connection: sqlite3.Connection, last: int, earlier: tuple[ParcelPart, ...], task: _Task) -> list[Change]:
-    """Take away what the new rows replace; return what is to be told of it."""
-    if not last:
-        return []
-    kind, options, name = task.kind, task.options, task.path.name
-    new: dict[str, int] = dict(connection.execute(_COUNTS_NEW[kind], (last,)).fetchall())
-    old: dict[str, int] = {}
-    for part in earlier:
-        if part.kind == kind:
-            for code, count in part.municipalities.items():
-                old[code] = old.get(code, 0) + count
-    both = sorted(new.keys() & old.keys())
-    few = [code for code in both if old[code] >= _FEW and new[code] < _SHARE * old[code]]
-    if few and not options.partial:
-        shown = "; ".join(
-            f"{code}: {new[code]:,} in the file, {old[code]:,} in the store" for code in few[:_MOST_SHOWN]
-        )
-        raise LayerFault(
-            "too_few",
-            f"{name} has less than half of the {_WORDS[kind]} that the store has of "
-            f"{municipalities_in_words(len(few))} ({shown}), and would replace them all. Load it with --partial, which "
-            "replaces record by record, or take the store away first: grownj layers remove parcels.",
-        )
-    connection.execute("CREATE TEMP TABLE old (id INTEGER PRIMARY KEY)")
-    gone = connection.execute(_REPLACED[kind, options.partial], (last,)).rowcount
-    if kind == "parcels":
-        had = int(connection.execute(_DRAWN_OLD).fetchone()[0])
-        if had and not connection.execute(_DRAWN_NEW, (last,)).fetchone()[0]:
-            raise LayerFault(
-                "loses_outlines",
-                f"{name} has no outlines, and would replace {gone:,} parcels of which {had:,} have one. Load a file "
-                "with outlines, or take the store away first: grownj layers remove parcels.",
-            )
-        remove_boxes(connection, "old")
-    connection.execute(_DELETE[kind])
-    connection.execute("DROP TABLE old")
-    if not gone:
-        return []
-    words = f"{gone:,} {_WORDS[kind]} of {municipalities_in_words(len(both))}, loaded before, were replaced."
-    return [Change(kind="replaced", effect="noted", count=gone, words=words)]
 
 
 def _index_addresses(connection: sqlite3.Connection) -> None:

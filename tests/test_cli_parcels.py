@@ -125,3 +125,11 @@ def test_what_is_refused_names_file_and_remedy(tmp_path: Path) -> None:
 def test_a_dry_run_keeps_nothing(tmp_path: Path, home: Path) -> None:
     assert "Nothing was kept" in load(tmp_path, "--dry-run").stdout
     assert not home.exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("export", "parcels", "-o", "x.gpkg"), ("fetch", "address_points"), ("diff", "parcels@a", "parcels@b")],
+)
+def test_what_is_for_layers_alone_says_so(words: tuple[str, ...]) -> None:
+    assert "is for layers" in " ".join(run(*words, code=2).output.split())

@@ -304,12 +304,52 @@ def test_a_file_with_few_of_a_municipalitys_parcels_is_refused(tmp_path: Path, h
     assert len(pins(home)) == 50
 
 
-def test_a_list_does_not_take_outlines_away(tmp_path: Path, home: Path) -> None:
+def test_a_list_of_other_numbers_does_not_take_outlines_away(tmp_path: Path, home: Path) -> None:
     load(write(frame({}, {}), tmp_path / "drawn.gpkg"), home)
     path = tmp_path / "list.csv"
-    path.write_text("pams_pin\n0408_81_1\n0408_81_2\n")
+    path.write_text("pams_pin\n0408_99_1\n0408_99_2\n")
     assert refused(path, home) == "loses_outlines"
     assert opened(home).edition.drawn == 2
+
+
+def test_a_list_keeps_the_outlines_that_were_loaded_before(tmp_path: Path, home: Path) -> None:
+    drawn = [{}, {}, {"geometry": lot(1)}, {"PAMS_PIN": "0408_82_1", "geometry": lot(0, 2)}]
+    twice = [{"PAMS_PIN": "0408_83_1", "geometry": lot(0, 4)}, {"PAMS_PIN": "0408_83_1", "geometry": lot(2, 4)}]
+    load(write(frame(*drawn, *twice), tmp_path / "drawn.gpkg"), home)
+    path = tmp_path / "list.csv"
+    path.write_text("pams_pin,prop_loc\n0408_81_1,1 NEW ST\n0408_81_2,2 NEW ST\n0408_81_3,\n0408_83_1,\n0408_9_9,\n")
+    counts = told(load(path, home))
+    assert {"outlines_kept": 3, "outlines_gone": 3, "property_class_kept": 4, "stacked": 2}.items() <= counts.items()
+    with opened(home) as store:
+        (one,) = store.by_pin("0408_81_1")
+        assert (one.address, one.property_class, one.source) == ("1 NEW ST", "4A", "list.csv")
+        assert one.geometry is not None
+        assert one.geometry.equals(lot(0))
+        assert one.notes == ("The outline is kept from drawn.gpkg, row 1.",)
+        assert [p.pin for p in store.at(X + 10, Y + 10)] == ["0408_81_1"]
+        assert [p.pin for p in store.at(X + WIDE + 10, Y + 10)] == ["0408_81_2", "0408_81_3"]
+        # The list has a column of addresses: that it says none of this one is its word.
+        assert store.by_pin("0408_81_3")[0].address is None
+        # Of two outlines of one number none is surely the record's.
+        assert store.by_pin("0408_83_1")[0].geometry is None
+        assert store.edition.drawn == 3
+
+
+def test_outlines_keep_the_addresses_that_were_loaded_before(tmp_path: Path, home: Path) -> None:
+    path = tmp_path / "list.csv"
+    path.write_text(
+        "pams_pin,prop_loc,prop_class,zip\n0408_81_1,1 OLD ST,2,08102\n0408_81_2,2 OLD ST,2,\n"
+        "0408_81_3,A,2,\n0408_81_3,B,2,\n"
+    )
+    load(path, home)
+    bare = frame({}, {}, {}).drop(columns=["PROP_LOC", "PROP_CLASS", "ZIP_CODE"])
+    counts = told(load(write(bare, tmp_path / "drawn.gpkg"), home))
+    assert {"address_kept": 2, "zip_code_kept": 1, "property_class_kept": 3}.items() <= counts.items()
+    with opened(home) as store:
+        (one,) = store.by_pin("0408_81_1")
+        assert (one.address, one.zip_code, one.property_class) == ("1 OLD ST", "08102", "2")
+        assert [p.pin for p in store.at(X + 10, Y + 10)] == ["0408_81_1"]
+        assert store.by_pin("0408_81_3")[0].address is None
 
 
 def test_the_later_import_counts_whatever_the_clock_says(tmp_path: Path, home: Path) -> None:
