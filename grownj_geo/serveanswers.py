@@ -44,7 +44,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Answer", "Answers", "Terms", "site_of", "stated_site", "terms_of"]
 
-_MOST_ANSWERS = 64
+_MOST_ANSWERS = 16
+_MOST_MARKS = 64
 _LOOK_AGAIN_S = 2.0
 _ResultT = TypeVar("_ResultT")
 
@@ -207,7 +208,7 @@ class Answers:
         engine = self.engine(terms)
         found = self._marks.get(terms)
         if found is None:
-            if len(self._marks) >= _MOST_ANSWERS:
+            if len(self._marks) >= _MOST_MARKS:
                 self._marks.clear()
             parts = (software(), atlas_mark(engine), rulebook_mark(engine), *sorted(engine.bound.readings.items()))
             found = self._marks[terms] = hashlib.sha256(repr(parts).encode()).hexdigest()

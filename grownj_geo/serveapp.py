@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from contextlib import asynccontextmanager
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
@@ -18,6 +18,7 @@ from grownj_geo.serveguard import Guard, GuardOptions
 from grownj_geo.servejobapi import router as file_router
 from grownj_geo.servelog import RequestLog
 from grownj_geo.servemodels import Health
+from grownj_geo.servepage import page_routes
 from grownj_geo.serveproblems import add_problem_handlers
 from grownj_geo.servestate import Serving, State
 
@@ -92,10 +93,7 @@ def create_app(
     app.include_router(router)
     app.include_router(file_router)
     _add_watching(app)
-    if find_spec("grownj_geo.servepage") is not None:
-        from grownj_geo.servepage import page_routes  # noqa: PLC0415 - until the page is there
-
-        page_routes(app)
+    page_routes(app)
     if options.origins:
         app.add_middleware(
             CORSMiddleware,
@@ -111,6 +109,10 @@ def create_app(
 async def _warm(state: State) -> None:
     """Make ready what is asked first; whatever is wrong is told to whoever asks."""
     terms = terms_of(None, "grow-nj", {}, strict=False)
+    await state.answers.run(lambda: state.answers.engine(terms).layer_records)
+    # Layers stay as long as the server: looking through them for what is no longer used would only hold up answers.
+    gc.collect()
+    gc.freeze()
     await state.areas(terms)
 
 
