@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from grownj_geo.addressline import compact, split_lines
+from grownj_geo.addressline import compact, split_lines, split_street
 
 if TYPE_CHECKING:
     import sqlite3
@@ -103,6 +103,8 @@ def build_address_index(connection: sqlite3.Connection) -> BuiltIndex:
     connection.executemany(_PUT_STREET, ((number, *street, compact(street[2])) for street, number in streets.items()))
     for statement in (*_INDEXES, *_NAMES):
         connection.execute(statement)
+    # A hundred thousand streets that were split once are of no more use.
+    split_street.cache_clear()
     return BuiltIndex(len(streets), max(houses, 0), left_out[0])
 
 

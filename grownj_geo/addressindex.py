@@ -36,7 +36,7 @@ _BETWEEN, _STREET_ONLY = 0.25, 0.45
 _OTHER_MUNICIPALITY, _UNKNOWN_MUNICIPALITY, _OTHER_ZIP = 0.20, 0.03, 0.05
 _GOOD = 0.85
 _LIKE, _LIKE_STATEWIDE = 0.6, 0.7
-_MOST_NAMES, _MOST_STREETS, _MOST_TIES = 30, 60, 2_000
+_MOST_NAMES, _MOST_STREETS = 30, 60
 _NUMBERED_STREET, _NEAR_STREET, _ABOUT = 0.9, 0.75, 0.05
 _SHORTEST_HELP = 4
 _LONGEST_TYPED = 300
@@ -274,6 +274,11 @@ class AddressIndex:
         if hits or counties is not None:
             return hits
         key = compact(asked.reading.line.street.name)
+        if not asked.reading.line.low:
+            # Without a number and a municipality there is no place to be found; which streets it may be is shown.
+            streets = self._tables.with_name(key, _MOST_NAMES)
+            fits = [_Candidate(s, street_fit(asked.reading.line.street, s.name, 1.0)) for s in streets]
+            return [hit for c in fits for hit in self._near_number(asked, c)]
         found = self._extract(
             key, self._tables.names(), scorer=self._scorer, score_cutoff=_LIKE_STATEWIDE, limit=_MOST_NAMES
         )
@@ -285,13 +290,13 @@ class AddressIndex:
         self, asked: _Asked, typed: StreetName, key: str, likeness: float, counties: frozenset[str] | None
     ) -> list[AddressHit]:
         line = asked.reading.line
-        found = [
-            _Candidate(street, street_fit(typed, street.name, likeness))
-            for street in self._tables.named(key, line.low, line.high)
-            if counties is None or street.mun_code[:2] in counties
-        ]
-        found.sort(key=lambda c: c.fit.off)
-        return [hit for c in found[:_MOST_TIES] for hit in self._on_street(asked, c)]
+        hits: list[AddressHit] = []
+        for street, houses in self._tables.named(key, line.low, line.high).items():
+            if counties is None or street.mun_code[:2] in counties:
+                candidate = _Candidate(street, street_fit(typed, street.name, likeness))
+                more = self._tables.houses("within", street.id, line.low + 1, line.high) if line.high > line.low else []
+                hits += self._in_groups(asked, candidate, [*houses, *more])
+        return hits
 
     # -- one street ------------------------------------------------------------------------------------
 
@@ -302,7 +307,11 @@ class AddressIndex:
             houses += self._tables.houses("in range", street.id, line.low, line.high)
         if line.high > line.low:
             houses += self._tables.houses("within", street.id, line.low + 1, line.high)
-        return [self._hit(asked, candidate, fit, group) for fit, group in houses_at(line, houses)]
+        return self._in_groups(asked, candidate, houses)
+
+    def _in_groups(self, asked: _Asked, candidate: _Candidate, houses: Iterable[House]) -> list[AddressHit]:
+        groups = houses_at(asked.reading.line, houses)
+        return [self._hit(asked, candidate, fit, group) for fit, group in groups]
 
     def _near_number(self, asked: _Asked, candidate: _Candidate) -> list[AddressHit]:
         """Return the place between a number's neighbours, or the street."""

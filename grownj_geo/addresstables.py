@@ -27,12 +27,16 @@ _QUERIES = {
     "names": "SELECT key FROM address_names",
     "of municipality": "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets WHERE mun_code = ?",
     "with number": (
-        "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets AS street WHERE key = ? "
-        "AND EXISTS (SELECT 1 FROM address_houses WHERE street_id = street.id AND low = ?)"
+        "SELECT street.id, mun_code, pre, name, suffix, post, key, low, high, number, unit, kind, source_id "
+        "FROM address_streets AS street CROSS JOIN address_houses ON street_id = street.id WHERE key = ? AND low = ?"
     ),
     "with range": (
-        "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets AS street WHERE key = ? "
-        "AND EXISTS (SELECT 1 FROM address_houses WHERE street_id = street.id AND low < ? AND high > low AND high >= ?)"
+        "SELECT street.id, mun_code, pre, name, suffix, post, key, low, high, number, unit, kind, source_id "
+        "FROM address_streets AS street CROSS JOIN address_houses ON street_id = street.id "
+        "WHERE key = ? AND low < ? AND high > low AND high >= ?"
+    ),
+    "with name": (
+        "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets WHERE key = ? ORDER BY mun_code LIMIT ?"
     ),
     "beginning": (
         "SELECT id, mun_code, pre, name, suffix, post, key FROM address_streets WHERE key >= ? AND key < ? "
@@ -129,12 +133,19 @@ class AddressTables:
                 self._cached[mun_code] = found
         return found
 
-    def named(self, key: str, low: int, high: int) -> list[Street]:
-        """Return the streets of a name, anywhere, that have a house number or a range that holds it."""
+    def named(self, key: str, low: int, high: int) -> dict[Street, list[House]]:
+        """Return the streets of a name, anywhere, with their houses that have a number or a range that holds it."""
         rows = self._rows("with number", key, low)
         if low:
             rows += self._rows("with range", key, low, high)
-        return list(dict.fromkeys(map(_street, rows)))
+        found: dict[Street, list[House]] = {}
+        for row in rows:
+            found.setdefault(_street(row[:7]), []).append(_house(row[7:]))
+        return found
+
+    def with_name(self, key: str, limit: int) -> list[Street]:
+        """Return streets of a name, anywhere."""
+        return list(map(_street, self._rows("with name", key, limit)))
 
     def beginning(self, key: str, low: int | None, mun_codes: Sequence[str] | None, limit: int) -> list[Street]:
         """Return streets whose name begins so, in alphabetical order, of some municipalities and with a number."""
@@ -172,10 +183,7 @@ class AddressTables:
             ``"on street"``; ``"at number"`` (which); ``"in range"`` (that holds least and greatest); ``"within"``
             (from, to); ``"below"`` or ``"above"`` (which, and 1 for the odd side), the nearest first.
         """
-        return [
-            House(low, high, number, unit, kind == POINT, source_id)
-            for low, high, number, unit, kind, source_id in self._rows(what, street_id, *values)
-        ]
+        return list(map(_house, self._rows(what, street_id, *values)))
 
     def lots(self, parcel_ids: Sequence[int], point_ids: Sequence[int]) -> frozenset[tuple[Any, ...]]:
         """Return the lots of parcels; where there is no parcel, the places of points (EPSG:3424, US survey feet)."""
@@ -195,3 +203,8 @@ class AddressTables:
 def _street(row: Sequence[Any]) -> Street:
     number, mun_code, pre, name, suffix, post, key = row
     return Street(number, mun_code, StreetName(pre, name, suffix, post), key)
+
+
+def _house(row: Sequence[Any]) -> House:
+    low, high, number, unit, kind, source_id = row
+    return House(low, high, number, unit, kind == POINT, source_id)

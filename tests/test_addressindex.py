@@ -206,6 +206,11 @@ def test_places_of_several_municipalities_are_all_shown(index: AddressIndex) -> 
     assert index.search("475 South Jefferson Street", limit=1)[0].ties == 2
 
 
+def test_a_street_alone_is_shown_where_it_may_be(index: AddressIndex) -> None:
+    hits = index.search("Mill Road")
+    assert [(h.kind, h.mun_code, h.certain) for h in hits] == [("street", "0336", False), ("street", "0818", False)]
+
+
 def test_what_is_not_loaded_is_known(index: AddressIndex) -> None:
     assert index.search("12 Main St, Newark") == ()
     assert "0714" not in index.mun_codes

@@ -37,7 +37,9 @@ def test_streets_with_a_number_anywhere(tables: AddressTables) -> None:
     assert {s.mun_code for s in tables.named("DAY", 12, 12)} == {"0717", "0408"}
     assert [s.mun_code for s in tables.named("DAY", 14, 14)] == ["0717"]
     assert [s.key for s in tables.named("DAYLIGHT", 14, 14)] == ["DAYLIGHT"], "inside the range"
-    assert tables.named("DAYLIGHT", 20, 20) == []
+    assert [h.source_id for houses in tables.named("DAY", 12, 12).values() for h in houses] == [4, 1, 1]
+    assert tables.named("DAYLIGHT", 20, 20) == {}
+    assert [s.mun_code for s in tables.with_name("DAY", 9)] == ["0408", "0717"]
 
 
 def test_beginnings(tables: AddressTables) -> None:
