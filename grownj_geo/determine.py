@@ -54,7 +54,7 @@ __all__ = ["Directory", "Engine", "determine", "need_words"]
 
 DISCLAIMER = (
     "Computed from public facts and maps; not the New Jersey Economic Development Authority's determination "
-    "and not legal advice (A36)."
+    "and not legal advice."
 )
 
 _MOST_ENGINES = 16

@@ -46,7 +46,7 @@ _KEPT_NAMES = frozenset({"about", "dictionary", "layer_styles"})
 _MOST_MARKS = 5
 _CAUTION = (
     "Computed from public facts and maps; not the New Jersey Economic Development Authority's determination and not "
-    "legal advice (A36)."
+    "legal advice."
 )
 
 
