@@ -35,8 +35,8 @@ def no_parcels(names: Iterable[str], *, command: str) -> None:
     for name in filter(is_parcels, names):
         kind = name.partition("@")[0]
         fail(
-            f"grownj layers {command} is for layers, and {kind} are none: they are loaded from files, and kept in a store "
-            f"of their own. Expected one of grownj layers import {kind} FILE, status, verify, remove."
+            f"grownj layers {command} is for layers, and {kind} are none: they are loaded from files, and kept in a "
+            f"store of their own. Expected one of grownj layers import {kind} FILE, status, verify, remove."
         )
 
 

@@ -14,6 +14,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grownj_geo.addressbuild import build_address_index
 from grownj_geo.addresspoints import PointBlock, PointReader
 from grownj_geo.atlas import load_atlas
 from grownj_geo.determine import Directory
@@ -262,11 +263,14 @@ def _fill(
             f"{name}: nothing may be changed under strict loading, and: {'. '.join(meddled)}. Correct the rows, or "
             "load them without it.",
         )
-    for index in INDEXES:
-        connection.execute(index)
+    for statement in INDEXES:
+        connection.execute(statement)
     if task.kind == "parcels":
         told += mark_shared(connection, brought.outlines, after=last, partial=options.partial)
-    _index_addresses(connection)
+    index = build_address_index(connection)
+    if index.left_out:
+        words = f"{index.left_out:,} addresses of the store name no street, and cannot be searched for."
+        told.append(Change(kind="no_street", effect="noted", count=index.left_out, words=words))
     counts: dict[int, dict[str, int]] = {}
     for query in _COUNTS.values():
         for owner, code, count in connection.execute(query):
@@ -412,13 +416,3 @@ def _rows(block: ParcelBlock | PointBlock, first: int, number: int, name: str) -
         block.notes,
         strict=True,
     )
-
-
-def _index_addresses(connection: sqlite3.Connection) -> None:
-    """Make the tables that addresses are looked up in."""
-    from importlib.util import find_spec  # noqa: PLC0415 - only where it is used
-
-    if find_spec("grownj_geo.addressbuild") is not None:
-        from grownj_geo.addressbuild import build_address_index  # noqa: PLC0415 - same
-
-        build_address_index(connection)
