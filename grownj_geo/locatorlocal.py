@@ -208,7 +208,7 @@ def _score(hit: AddressHit, parsed: ParsedAddress) -> float:
 def _notes(hit: AddressHit) -> tuple[str, ...]:
     notes = []
     if hit.differs:
-        notes.append(f"{hit.label}: differs from what was typed in {', '.join(hit.differs)}.")
+        notes.append(f"Not as typed: {', '.join(hit.differs)}.")
     if hit.between is not None:
         notes.append(
             f"The number is not loaded; its neighbours on that side are {hit.between[0]} and {hit.between[1]}."

@@ -253,7 +253,8 @@ class Placer:
             state.uncertainty_ft[row] = max(state.uncertainty_ft[row], found.uncertainty_ft)
             state.located_by[row] = found.located_by
             state.pins[row], state.codes[row], state.basis[row] = found.pins, found.code, found.basis
-            state.note(row, *found.notes)
+            by = f"Located by {found.located_by}." if found.located_by.startswith("address") else ""
+            state.note(row, *filter(None, (by, *found.notes)))
 
     def _not_located(self, state: _State) -> None:
         """Tell where an address gave no place: a municipality that the row states decides what it can."""

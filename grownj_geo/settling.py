@@ -45,6 +45,7 @@ one would leave nearly everything open, and the places are better asked about on
 
 _EXACT = frozenset({"rooftop", "parcel", "range"})
 _SAME_FT = 1.0
+_MOST_NOTES = 2
 
 
 @dataclass(frozen=True)
@@ -118,7 +119,9 @@ def doubts(
     """
     query, found = typed.query, []
     if match.score < GOOD_SCORE:
-        found.append(f"it differs from what was typed (score {match.score:.2f}, expected {GOOD_SCORE})")
+        said = "; ".join(note.rstrip(".") for note in match.notes[:_MOST_NOTES])
+        why = f"{said}; " if said else ""
+        found.append(f"it differs from what was typed ({why}score {match.score:.2f}, expected {GOOD_SCORE})")
     if match.kind not in _EXACT and match.pin is None:
         found.append(f"only the {match.kind} was found, not the house number")
     same_zip = query.zip_code is not None and query.zip_code == match.zip_code

@@ -56,8 +56,9 @@ def test_addresses_become_sites_as_one_by_one(atlas: Atlas, finder: Finder, tmp_
     for row, text in enumerate(texts):
         site, alone = block.site(row), finder.site(text)
         assert site is not None
-        for name in ("typed", "located_by", "uncertainty_ft", "mun_code", "mun_basis", "pins", "notes"):
+        for name in ("typed", "located_by", "uncertainty_ft", "mun_code", "mun_basis", "pins"):
             assert getattr(site, name) == getattr(alone, name), name
+        assert site.notes == (f"Located by {alone.located_by}.", *alone.notes)
         assert site.geometry == alone.geometry
     assert "Addresses looked up, each once: 4: found by local 2, several places fit 2." in told
 
