@@ -1,0 +1,197 @@
+"""Places over HTTP: online locators that answer, fail or dawdle are said and harm nobody; without, nothing leaves."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from feature_servers import Answer
+from geocoding_servers import CAMDEN_SIDE, NEWARK_HALL, CensusServer
+from serving import load_parcels, parcels_file, serving
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from feature_servers import Asked
+    from serving import Served
+
+HALL = "920 Broad St, Newark"
+_TRAP = """
+import os, socket
+_told = os.environ["GROWNJ_TEST_TRAP"]
+def _local(place):
+    return not isinstance(place, tuple) or str(place[0]) in {"127.0.0.1", "::1", "localhost", "0.0.0.0"}
+def _watched(name):
+    before = getattr(socket.socket, name)
+    def watched(self, place, *more):
+        if not _local(place):
+            with open(_told, "a") as file:
+                file.write(f"{name} {place}\\n")
+            raise OSError("nothing leaves this machine")
+        return before(self, place, *more)
+    setattr(socket.socket, name, watched)
+_watched("connect")
+_watched("connect_ex")
+"""
+
+
+@pytest.fixture(scope="module")
+def census() -> Iterator[CensusServer]:
+    with CensusServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def asking(census: CensusServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    home = tmp_path_factory.mktemp("home")
+    own = census.settings(days=0.0)
+    lines = ['locators = ["local", "census"]', "cache_days = 0", "[census]", f"url = {json.dumps(own.census.url)}"]
+    lines += ["allow_private = true", "rate_per_s = 100.0", "timeout_s = 3.0"]
+    (home / "settings.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    with serving(home) as found:
+        yield found
+
+
+@pytest.fixture(autouse=True)
+def _rules(census: CensusServer) -> Iterator[None]:
+    yield
+    census.rules.clear()
+
+
+def _determine(served: Served, **body: Any) -> tuple[int, dict[str, Any]]:
+    with served.client() as client:
+        answer = client.post("/api/v1/determine", json=body)
+    return answer.status_code, answer.json()
+
+
+def test_what_an_online_locator_gets_is_said_before_it_gets_it(asking: Served) -> None:
+    with asking.client() as client:
+        about = client.get("/api/v1/about").json()
+    (online,) = [locator for locator in about["locators"] if locator["online"]]
+    assert online["name"] == "census"
+    assert "Census" in online["sends"]
+
+
+def test_an_address_that_a_locator_finds_is_answered_with_its_uncertainty(asking: Served) -> None:
+    status, found = _determine(asking, site=HALL)
+    assert status == 200, found
+    assert found["site"]["typed"] == HALL
+    assert found["site"]["uncertainty_ft"] > 0
+    assert "census" in found["site"]["located_by"]
+    assert found["place"]["municipality"]["name"] == "Newark City"
+    assert found["site"]["longitude"] == pytest.approx(NEWARK_HALL.lon, abs=1e-5)
+
+
+def test_a_place_on_both_sides_of_a_line_is_open_or_a_choice_and_never_one_of_them(asking: Served) -> None:
+    with asking.client() as client:
+        shown = client.get("/api/v1/search", params={"q": "1 Line Rd, Camden, NJ 08104"}).json()
+    status, found = _determine(asking, site="1 Line Rd")
+    assert shown["choices"]
+    if status == 200:
+        assert found["place"]["kind"] != "certain"
+        assert len(found["place"]["candidates"]) == 2
+    else:
+        assert (status, found["code"]) == (422, "several_places")
+        assert len(found["choices"]) == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "kind"),
+    [
+        (Answer(b"down for maintenance", status=503), "down"),
+        (Answer(b"slow down", status=429, headers={"Retry-After": "0"}), "rate limited"),
+        (Answer(b"<html>a page</html>"), "nonsense"),
+        (Answer(b'{"result": {"addressMatches": [{"coordinates": {"x": "far"}}]}}'), "nonsense"),
+    ],
+)
+def test_a_locator_that_gives_no_answer_is_said_and_nothing_is_made_up(
+    asking: Served, census: CensusServer, answer: Answer, kind: str
+) -> None:
+    def rule(_: Asked) -> Answer:
+        return answer
+
+    census.rules.append(rule)
+    # Another number each time: a locator that failed a moment ago may not be asked the same again.
+    status, found = _determine(asking, site=HALL)
+    assert (status, found["code"]) == (422, "place_not_found")
+    (said,) = [each for each in found["asked"] if each["locator"] == "census"]
+    assert said["outcome"] == "failed"
+    assert kind in said["words"] or "no answer" in said["words"]
+
+
+def test_a_locator_that_dawdles_keeps_nobody_else_waiting(asking: Served, census: CensusServer) -> None:
+    begun = threading.Event()
+
+    def rule(_: Asked) -> None:
+        begun.set()
+        time.sleep(2.9)
+
+    census.rules.append(rule)
+    found: list[tuple[int, dict[str, Any]]] = []
+    slow = threading.Thread(target=lambda: found.append(_determine(asking, site="33 Livingston Ave, New Brunswick")))
+    slow.start()
+    assert begun.wait(20)
+    status, _ = _determine(asking, site="40.7144,-74.1641")
+    assert status == 200
+    # Whoever asked about coordinates has the answer, and whoever asked for the address still waits.
+    assert slow.is_alive()
+    slow.join(30)
+    assert found[0][0] in {200, 422}
+
+
+def test_what_is_not_sure_is_shown_and_can_be_taken(asking: Served) -> None:
+    with asking.client() as client:
+        shown = client.get("/api/v1/search", params={"q": "1 Line Rd, Camden"}).json()
+    best = shown["choices"][0]
+    status, found = _determine(asking, **best["ask"])
+    assert status == 200, found
+    assert found["site"]["uncertainty_ft"] == best["uncertainty_ft"]
+    assert found["site"]["longitude"] == pytest.approx(CAMDEN_SIDE.lon, abs=1e-3)
+
+
+# -- nothing leaves ------------------------------------------------------------------------------------
+
+
+def _trapped(folder: Path) -> dict[str, str]:
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(_TRAP, encoding="utf-8")
+    return {"PYTHONPATH": str(folder), "GROWNJ_TEST_TRAP": str(folder / "told")}
+
+
+def test_the_trap_tells_of_what_would_leave(tmp_path: Path) -> None:
+    env = _trapped(tmp_path / "trap")
+    code = "import socket; socket.socket(socket.AF_INET, socket.SOCK_STREAM).connect(('192.0.2.1', 80))"
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **env}, capture_output=True, check=False)
+    assert b"nothing leaves this machine" in done.stderr
+    assert "192.0.2.1" in (tmp_path / "trap" / "told").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_with_online_locators_off_nothing_leaves_the_machine(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    load_parcels(home, parcels_file(tmp_path / "parcels.geojson"))
+    env = _trapped(tmp_path / "trap")
+    table = b'where\n"520 Market St, Camden"\n"99 Nowhere Lane, Camden"\n'
+    with serving(home, env=env) as served, served.client() as client:
+        for text in ("520 Market St, Camden", "99 Nowhere Lane, Camden", "0408_81_1", "40.7344,-74.1641"):
+            client.get("/api/v1/search", params={"q": text})
+            client.get("/api/v1/suggest", params={"q": text})
+            for route in ("determine", "overlay", "better"):
+                client.post(f"/api/v1/{route}", json={"site": text})
+        assert client.get("/api/v1/areas").status_code == 200
+        page = client.post("/api/v1/report", params={"format": "html"}, json={"site": "0408_81_1"})
+        assert page.status_code == 200, page.text
+        job = client.post("/api/v1/jobs", files={"file": ("a.csv", table)}, data={"column": "address=where"}).json()
+        stop = time.monotonic() + 60
+        while (found := client.get(job["links"]["self"]).json())["status"] not in {"done", "failed"}:
+            assert time.monotonic() < stop
+            time.sleep(0.3)
+        assert found["status"] == "done", found["problem"]
+    assert not (tmp_path / "trap" / "told").exists()
