@@ -302,6 +302,16 @@ def test_a_place_is_asked_by_click_and_by_enter_on_the_map(desk: Desk) -> None:
     with desk.answered():
         page.keyboard.press("Enter")
     assert page.inner_text("#answer-title") == "Collingswood Borough, Camden County"
+    # Where there is no answer the old one is gone, and the marker can be moved on.
+    page.evaluate("void theMap.setView([39.9526, -75.1652], 14, {animate: false})")
+    with desk.answered():
+        page.mouse.click(*desk.point((39.9526, -75.1652)))
+    assert "New Jersey" in page.inner_text("#problem")
+    assert page.query_selector("#answer [data-finding]") is None
+    assert page.query_selector(".pin") is not None
+    with desk.answered():
+        page.go_back()
+    assert page.inner_text("#answer-title") == "Collingswood Borough, Camden County"
 
 
 def test_a_finding_says_why_and_shows_its_line(desk: Desk) -> None:
@@ -478,6 +488,11 @@ def test_a_table_is_answered_downloaded_and_removed(desk: Desk, tmp_path: Path) 
     rows = Path(found.value.path()).read_text(encoding="utf-8").splitlines()
     assert len(rows) == 4
     assert "Woodbridge Township" in rows[1]
+    told = page.inner_text(".job")
+    assert "2 rows of 3 answered" in told
+    assert "outside New Jersey" in told
+    page.click(".job summary")
+    assert "Transit oriented development" in page.inner_text(".job table")
     # Found again by whoever opens the page anew in this browser; gone once it is removed.
     page.reload()
     page.wait_for_selector(".job:has-text('sites.csv') button:visible:has-text('Download')")

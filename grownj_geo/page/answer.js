@@ -98,7 +98,7 @@ function notChecked(record) {
 function moved(record, question, acts) {
   const own = question.notes.map((one) => make("p", {}, visible(one)));
   if (question.geometry !== null && question.geometry.type === "Point" && question.typed !== null) {
-    own.unshift(make("p", {}, make("strong", {}, "You moved the site. "), "Typed was ", named(question.typed), "; what follows is for the place where you put the marker."));
+    own.unshift(make("p", {}, make("strong", {}, "You set the place yourself. "), "Typed was ", named(question.typed), "; what follows is for the place that you set."));
     own.push(button("Put it back to where it was found", acts.putBack, { id: "put-back" }));
   }
   return own.length === 0 ? null : make("div", { class: "box", id: "moved" }, own);

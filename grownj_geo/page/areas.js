@@ -78,6 +78,8 @@ export async function readyAreas(map) {
 
   async function show(own, on) {
     if (on && !own.filled) await fill(own);
+    // Another day may have been asked for meanwhile.
+    if (classes.get(own.id) !== own) return;
     if (on) own.group.addTo(map);
     else own.group.remove();
     order();
@@ -125,7 +127,9 @@ export async function readyAreas(map) {
 
   async function setDay(asOf) {
     day = asOf === null ? "" : "?as_of=" + encodeURIComponent(asOf);
-    const known = await call("areas" + day);
+    const asked = day;
+    const known = await call("areas" + asked);
+    if (asked !== day) return;
     for (const own of classes.values()) own.group.remove();
     classes.clear();
     for (const own of known.classes) classes.set(own.id, { ...own, group: L.layerGroup(), points: [], filled: false });
@@ -133,7 +137,6 @@ export async function readyAreas(map) {
     const rows = legend(known);
     await Promise.all(rows.filter((one) => one.own.shown).map((one) => one.change()));
     map.getContainer().dataset.day = asOf || "default";
-    return known;
   }
 
   return { setDay: setDay };

@@ -1,7 +1,7 @@
 // Many sites: a table is sent, its progress shown, and the answer taken back or the job cancelled. Only the numbers of
 // the jobs are kept in this browser, so that they are found again after the page was closed.
 import { call, download, Problem } from "./api.js";
-import { busy, button, byId, isBusy, make, number, say, visible } from "./dom.js";
+import { busy, button, byId, count, isBusy, make, number, say, visible } from "./dom.js";
 
 const KEPT = "grownj-jobs";
 const POLL_MS = 1000;
@@ -22,7 +22,7 @@ function keepIds(ids) {
   window.localStorage.setItem(KEPT, JSON.stringify(ids.slice(0, 50)));
 }
 
-export function readyBatch({ asOf, about }) {
+export function readyBatch({ asOf, about, labels }) {
   const list = byId("jobs");
   const rows = new Map();
   const { limits } = about;
@@ -85,9 +85,7 @@ export function readyBatch({ asOf, about }) {
 
   function results(job) {
     if (job.problem) return [make("p", { class: "problem" }, visible(job.problem))];
-    const parts = [];
-    const lines = summaryLines(job.summary);
-    if (lines.length > 0) parts.push(make("ul", { class: "notes" }, lines.map((one) => make("li", {}, one))));
+    const parts = summaryOf(job.summary, labels);
     if (job.status === "done" && job.expires_at) parts.push(make("p", { class: "note" }, "Kept until " + new Date(job.expires_at).toLocaleString() + "."));
     return parts;
   }
@@ -176,11 +174,21 @@ export function readyBatch({ asOf, about }) {
   none();
 }
 
-// What the service counted, in words: names of counts are its own.
-function summaryLines(summary) {
+const MOST_PROBLEMS = 8;
+
+// What the table came to: how many rows, why others have no answer, and the outcomes of every area.
+function summaryOf(summary, labels) {
   if (summary === null || summary === undefined) return [];
-  if (Array.isArray(summary.lines)) return summary.lines.map(visible);
-  return Object.entries(summary)
-    .filter(([, value]) => typeof value === "number" || typeof value === "string")
-    .map(([name, value]) => visible(name.replaceAll("_", " ")) + ": " + (typeof value === "number" ? number(value) : visible(value)));
+  const parts = [make("p", {}, count(summary.answered, "row") + " of " + number(summary.rows) + " answered, as of " + summary.as_of + ".")];
+  if (summary.near_line > 0) parts.push(make("p", {}, make("span", { class: "near" }, "near a line"), " " + count(summary.near_line, "site has", "sites have") + " a finding that is undetermined for being near a line."));
+  const problems = Object.entries(summary.problems).sort((a, b) => b[1] - a[1]);
+  if (problems.length > 0) {
+    const rows = problems.slice(0, MOST_PROBLEMS).map(([words, n]) => make("li", {}, count(n, "row") + ": " + visible(words)));
+    const rest = problems.length - rows.length;
+    parts.push(make("p", {}, "Without an answer; each such row says why in its column “problem”:"), make("ul", { class: "notes" }, rows, rest > 0 ? make("li", {}, "and " + count(rest, "other reason")) : null));
+  }
+  const areas = Object.entries(summary.outcomes).map(([id, found]) => make("tr", {}, make("th", { scope: "row" }, labels.get(id) || id.replaceAll("_", " ")), ["yes", "undetermined", "no"].map((one) => make("td", { class: "number" }, number(found[one] || 0)))));
+  const head = ["Area", "Yes", "Undetermined", "No"].map((words, i) => make("th", { scope: "col", class: i > 0 ? "number" : null }, words));
+  parts.push(make("details", {}, make("summary", {}, "How many sites are in each area"), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "How many sites are in each area" }, make("table", {}, make("thead", {}, make("tr", {}, head)), make("tbody", {}, areas)))));
+  return parts;
 }

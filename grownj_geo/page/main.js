@@ -24,7 +24,7 @@ let search = null;
 // -- asking -----------------------------------------------------------------------------------------------
 
 function problem(words) {
-  byId("problem").replaceChildren(...(words === "" ? [] : [make("p", { class: "problem" }, words)]));
+  byId("problem").replaceChildren(...(words === "" ? [] : [make("p", { class: "box bad" }, words)]));
   if (words !== "") byId("problem").scrollIntoView({ block: "nearest" });
 }
 
@@ -57,11 +57,12 @@ async function run({ fit, told = "" }) {
   say("Checking…");
   const asked = { json: questions.toBody(question), signal: running.signal };
   try {
-    const [came, overlay] = await Promise.all([call("determine", { ...asked, kind: "answer" }), call("overlay", asked)]);
+    const [came, overlay] = await Promise.all([call("determine", { ...asked, kind: "answer" }), drawn(asked)]);
     const text = await came.text();
     if (running !== state.running) return;
     const record = JSON.parse(text);
     show(record, text, overlay, question, fit);
+    if (overlay.problem !== undefined) problem("The map could not be drawn for this answer. " + overlay.problem);
     better(asked, running);
     if (!record.site.located_by.startsWith("coordinates")) alternatives(question, running);
   } catch (error) {
@@ -73,6 +74,16 @@ async function run({ fit, told = "" }) {
       answer.setAttribute("aria-busy", "false");
       document.documentElement.dataset.asked = String(Number(document.documentElement.dataset.asked || 0) + 1);
     }
+  }
+}
+
+// An answer stands without its drawing; what is asked wrongly is told once, by the answer.
+async function drawn(asked) {
+  try {
+    return await call("overlay", asked);
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    return { features: [], problem: error.message };
   }
 }
 
@@ -119,7 +130,10 @@ function refuse(error, question, fit) {
 
 // Places among which the person chooses. What was typed stays beside the choice.
 function offer(found, question, { words, focus }) {
-  const choose = (i) => ask({ typed: question.typed ?? question.site, site: found.choices[i].site, ...found.choices[i].ask });
+  const choose = (i) => {
+    const own = found.choices[i].ask || { site: found.choices[i].site };
+    ask({ site: own.site ?? null, geometry: own.geometry ?? null, typed: own.typed ?? question.typed ?? question.site, uncertainty: own.uncertainty_ft ?? null });
+  };
   showChoices({ choices: found.choices, asked: found.asked, words: words, choose: choose, focus: focus });
   view.showChoices(found.choices, choose);
 }
@@ -405,8 +419,10 @@ async function start() {
     state.about = await call("about");
     byId("disclaimer").textContent = state.about.disclaimer;
     privacy();
-    readyBatch({ asOf: () => state.question.asOf, about: state.about });
-    for (const fact of await facts.vocabulary()) state.factLabels.set(fact.name, fact.label);
+    const [vocabulary, rules] = await Promise.all([facts.vocabulary(), call("rules")]);
+    for (const fact of vocabulary) state.factLabels.set(fact.name, fact.label);
+    const labels = new Map(rules.categories.filter((one) => one.rulebook === "grow-nj").map((one) => [one.id, one.label]));
+    readyBatch({ asOf: () => state.question.asOf, about: state.about, labels: labels });
     setView(state.question.view);
     countFacts();
     run({ fit: true, told: problems.join(" ") });

@@ -34,10 +34,8 @@ export function siteCard(record, question, view, acts) {
 
 function movers(record, question, view, acts) {
   const { site } = record;
-  if (site.kind === "polygon") {
-    const ring = ringOf(question.geometry);
-    return ring === null ? null : make("div", { class: "tools" }, button("Change its corners (" + count(ring.length, "corner") + ")", () => acts.edit(ring)));
-  }
+  const ring = ringOf(question.geometry);
+  const corners = ring === null ? null : make("div", { class: "tools" }, button("Change its corners (" + count(ring.length, "corner") + ")", () => acts.edit(ring)));
   const at = (name, words, value) => [make("label", { for: name }, words), make("input", { id: name, type: "text", inputmode: "text", value: value, autocomplete: "off" })];
   const lat = at("move-lat", "Latitude", site.latitude === null ? "" : site.latitude.toFixed(6));
   const lon = at("move-lon", "Longitude", site.longitude === null ? "" : site.longitude.toFixed(6));
@@ -59,12 +57,15 @@ function movers(record, question, view, acts) {
       return;
     }
     problem.textContent = "";
-    const still = site.latitude !== null && values[0].toFixed(6) === site.latitude.toFixed(6) && values[1].toFixed(6) === site.longitude.toFixed(6);
+    const still = site.kind === "point" && site.latitude !== null && values[0].toFixed(6) === site.latitude.toFixed(6) && values[1].toFixed(6) === site.longitude.toFixed(6);
     if (still) acts.known(feetOff);
     else acts.moved({ lat: values[0], lng: values[1] }, feetOff);
   });
-  const words = site.latitude === null ? "Give it a place on the map" : "Move the site, or say how well its place is known";
-  return make("details", { id: "move" }, make("summary", {}, words), make("p", { class: "note" }, "Drag the marker on the map; or reach it with the Tab key and use the arrow keys, with Shift for longer steps; or:"), moveByClick(view, (at) => acts.moved(at)), form);
+  let words = "Move the site, or say how well its place is known";
+  if (site.latitude === null) words = "Give it a place on the map";
+  else if (site.kind === "polygon") words = "Ask about a point instead of the parcel";
+  const move = make("details", { id: "move" }, make("summary", {}, words), make("p", { class: "note" }, "Drag the marker on the map; or reach it with the Tab key and use the arrow keys, with Shift for longer steps; or:"), moveByClick(view, (at) => acts.moved(at)), form);
+  return [corners, move].filter((one) => one !== null);
 }
 
 // The corners of a parcel that can be changed by hand: one ring, and not a hundred thousand corners.
