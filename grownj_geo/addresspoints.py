@@ -29,21 +29,16 @@ if TYPE_CHECKING:
 
 __all__ = ["PointBlock", "PointReader"]
 
+_FIRST = "{count}; the first: {example}."
 _TOLD: dict[str, tuple[Any, str]] = {
-    "row_problem": ("left_out", "{count} rows cannot be read and were left out; of the first: {example}."),
-    "no_address": ("left_out", "{count} rows have no address and were left out."),
-    "no_place": (
-        "left_out",
-        "{count} addresses have no place that can be used, and were left out; the first: {example}.",
-    ),
-    "municipality_by_map": (
-        "noted",
-        "{count} points have no municipality that is known beside them; the map of municipalities said it.",
-    ),
-    "no_municipality": ("noted", "{count} points are in no municipality that the map knows, and say none themselves."),
-    "zip_restored": ("changed", "{count} ZIP codes got back the zero before them."),
-    "zip_left": ("changed", "{count} ZIP codes are none of New Jersey and were left out; the first: {example}."),
-    "address_left": ("changed", "{count} addresses are too long or hold control characters; the first: {example}."),
+    "row_problem": ("left_out", f"Rows that cannot be read, left out: {_FIRST}"),
+    "no_address": ("left_out", "Rows without an address, left out: {count}."),
+    "no_place": ("left_out", f"Addresses without a place that can be used, left out: {_FIRST}"),
+    "municipality_by_map": ("noted", "Points of which the map said the municipality, not the file: {count}."),
+    "no_municipality": ("noted", "Points without a municipality in the file, and in none on the map: {count}."),
+    "zip_restored": ("changed", "ZIP codes that got back the zero before them: {count}."),
+    "zip_left": ("changed", f"ZIP codes that are none of New Jersey, left out: {_FIRST}"),
+    "address_left": ("changed", f"Addresses that are too long or hold control characters: {_FIRST}"),
 }
 _LONGEST_KIND = 60
 

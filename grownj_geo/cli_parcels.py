@@ -100,9 +100,10 @@ def _imported_page(imported: Imported, console: Console) -> None:
     if edition is None:
         page.put(Text("Nothing was kept (dry run)."))
         return
+    files = f"{len(edition.parts)} file{'' if len(edition.parts) == 1 else 's'}"
     words = (
         f"Kept as {edition.name}, which holds {edition.parcels:,} parcels ({edition.drawn:,} with an outline) and "
-        f"{edition.address_points:,} address points of {len(edition.parts)} files."
+        f"{edition.address_points:,} address points, of {files}."
     )
     page.put(Text(plain(words)))
 

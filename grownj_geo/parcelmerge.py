@@ -159,7 +159,7 @@ def replace_earlier(
     connection.execute(_DELETE[kind])
     connection.execute("DROP TABLE old")
     if gone:
-        words = f"{gone:,} {_WORDS[kind]} of {municipalities_in_words(len(both))}, loaded before, were replaced."
+        words = f"Replaced of {municipalities_in_words(len(both))}: {gone:,} {_WORDS[kind]} that were loaded before."
         told.append(Change(kind="replaced", effect="noted", count=gone, words=words))
     return told
 
@@ -200,7 +200,7 @@ def _keep_texts(connection: sqlite3.Connection, last: int, lacking: Collection[s
         count = connection.execute(_FILL[column], (last,)).rowcount
         connection.execute("DROP TABLE before")
         if count:
-            words = f"{count:,} parcels keep the {_TEXTS[column]} of an earlier file: this one has none."
+            words = f"Parcels that keep the {_TEXTS[column]} of an earlier file, as this one has none: {count:,}."
             told.append(Change(kind=f"{column}_kept", effect="noted", count=count, words=words))
     return told
 
@@ -227,11 +227,12 @@ def _keep_outlines(connection: sqlite3.Connection, last: int, outlines: Outlines
     connection.execute("DROP TABLE moved")
     told = []
     if kept:
-        words = f"{kept:,} parcels keep the outline of an earlier file: this one has none."
+        words = f"Parcels that keep the outline of an earlier file, as this one has none: {kept:,}."
         told.append(Change(kind="outlines_kept", effect="noted", count=kept, words=words))
     if lost:
         words = (
-            f"{lost:,} outlines of an earlier file went: their number is not in this one, or several records have it."
+            "Outlines of an earlier file that went, as their number is not in this one or several records have it: "
+            f"{lost:,}."
         )
         told.append(Change(kind="outlines_gone", effect="left_out", count=lost, words=words))
     return kept, told

@@ -42,50 +42,39 @@ _LEAST_PARTS = 3
 _POLYGONS = (shapely.GeometryType.POLYGON, shapely.GeometryType.MULTIPOLYGON)
 
 
+_FIRST = "{count}; the first: {example}."
 _TOLD: dict[str, tuple[Any, str]] = {
-    "row_problem": ("left_out", "{count} rows cannot be read and were left out; of the first: {example}."),
+    "row_problem": ("left_out", f"Rows that cannot be read, left out: {_FIRST}"),
     "no_number": (
         "left_out",
-        (
-            "{count} rows have no parcel number, and no municipality with block and lot (roads and water have none); "
-            "they were left out."
-        ),
+        "Rows without parcel number, and without municipality, block and lot (roads and water), left out: {count}.",
     ),
-    "bad_number": (
-        "left_out",
-        "{count} rows have a parcel number that is none and were left out; the first: {example}.",
-    ),
-    "unknown_municipality": (
-        "left_out",
-        "{count} rows are of a municipality that is not known and were left out; the first: {example}.",
-    ),
+    "bad_number": ("left_out", f"Rows with a parcel number that is none, left out: {_FIRST}"),
+    "unknown_municipality": ("left_out", f"Rows of a municipality that is not known, left out: {_FIRST}"),
     "unsure_number": (
         "left_out",
         (
-            "{count} rows have a block or lot that a spreadsheet may have changed (a number loses zeros at its end, "
-            "7-14 becomes a day), and were left out; the first: {example}. Export these columns as text."
+            "Rows with a block or lot that a spreadsheet may have changed (a number loses zeros at its end, 7-14 "
+            f"becomes a day), left out: {_FIRST} Export these columns as text."
         ),
     ),
-    "number_made": ("noted", "{count} parcel numbers were made from municipality, block and lot."),
-    "zero_restored": ("changed", "{count} parcel numbers got back the zero before their municipal code."),
+    "number_made": ("noted", "Parcel numbers made from municipality, block and lot: {count}."),
+    "zero_restored": ("changed", "Parcel numbers that got back the zero before their municipal code: {count}."),
     "other_municipality": (
         "noted",
-        "{count} rows name another municipality beside their parcel number, which was believed; the first: {example}.",
+        f"Rows with another municipality beside their parcel number, which was believed: {_FIRST}",
     ),
     "other_parts": (
         "noted",
-        "{count} rows have another block or lot beside their parcel number, which was believed; the first: {example}.",
+        f"Rows with another block or lot beside their parcel number, which was believed: {_FIRST}",
     ),
-    "no_geometry": ("noted", "{count} parcels have no outline: their places are not known."),
-    "geometry_unusable": (
-        "changed",
-        "{count} outlines cannot be used; these parcels are kept without one. The first: {example}.",
-    ),
-    "repaired": ("changed", "{count} outlines were not valid and were repaired; the first: {example}."),
-    "z_dropped": ("noted", "{count} outlines had heights or measures, which were left out."),
-    "zip_restored": ("changed", "{count} ZIP codes got back the zero before them."),
-    "zip_left": ("changed", "{count} ZIP codes are none of New Jersey and were left out; the first: {example}."),
-    "address_left": ("changed", "{count} addresses are too long or hold control characters; the first: {example}."),
+    "no_geometry": ("noted", "Parcels without an outline, whose places are not known: {count}."),
+    "geometry_unusable": ("changed", f"Outlines that cannot be used; these parcels are kept without one: {_FIRST}"),
+    "repaired": ("changed", f"Outlines that were not valid, and were repaired: {_FIRST}"),
+    "z_dropped": ("noted", "Outlines with heights or measures, which were left out: {count}."),
+    "zip_restored": ("changed", "ZIP codes that got back the zero before them: {count}."),
+    "zip_left": ("changed", f"ZIP codes that are none of New Jersey, left out: {_FIRST}"),
+    "address_left": ("changed", f"Addresses that are too long or hold control characters: {_FIRST}"),
 }
 
 

@@ -30,8 +30,8 @@ class Tally:
     --------
     >>> tally = Tally()
     >>> tally.add("no_number", 7)
-    >>> tally.changes({"no_number": ("left_out", "{count} rows have no number.")})[0].words
-    '1 rows have no number.'
+    >>> tally.changes({"no_number": ("left_out", "Rows without a number: {count}.")})[0].words
+    'Rows without a number: 1.'
     """
 
     def __init__(self) -> None:
