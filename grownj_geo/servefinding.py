@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from grownj_geo.atlas import load_atlas
+from grownj_geo.errors import LayerError, SettingsError
 from grownj_geo.finder import Finder
 from grownj_geo.found import UnsettledSiteError, feet_words
 from grownj_geo.locatorlocal import LocalLocator
@@ -260,7 +261,12 @@ def suggested(finder: Finder, names: Iterable[str], text: str, limit: int) -> li
 
 def places_words(finder: Finder) -> dict[str, Any]:
     """Return who is asked for addresses and what it sends to whom, and what parcels are loaded."""
-    sources = finder.sources
+    try:
+        sources = finder.sources
+    except (LayerError, SettingsError) as error:
+        # The rest of the server works without; whoever asks for an address is told the same.
+        told = [{"name": "local", "words": str(error)}]
+        return {"locators": [], "locators_left_out": told, "parcels": None}
     edition = None if sources.store is None else sources.store.edition
     parcels = None if edition is None else {
         "loaded": True, "count": edition.parcels, "address_points": edition.address_points, "edition": edition.id

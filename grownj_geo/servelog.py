@@ -114,7 +114,7 @@ class RequestRecord:
     def end(self, scope: Scope) -> None:
         """Write the line, and count."""
         seconds = time.perf_counter() - self._begun
-        route = getattr(scope.get("route"), "path", "unmatched")
+        route = _route(scope, self.status)
         method = scope["method"] if scope["method"] in {"GET", "HEAD", "POST", "DELETE", "OPTIONS"} else "other"
         self._log.requests.labels(method, route, str(self.status)).inc()
         self._log.seconds.labels(route).observe(seconds)
@@ -130,3 +130,13 @@ class RequestRecord:
             bytes_out=self._out,
             **self._more,
         )
+
+
+def _route(scope: Scope, status: int) -> str:
+    """Return which route answered; of the page's files no name."""
+    found = getattr(scope.get("route"), "path", None)
+    if found is not None:
+        return str(found)
+    path = scope["path"]
+    page = status < 400 and (path == "/" or path.startswith("/static/"))  # noqa: PLR2004 - of HTTP
+    return "unmatched" if not page else "/" if path == "/" else "/static/{name}"

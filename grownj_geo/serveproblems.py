@@ -11,7 +11,15 @@ from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
-from grownj_geo.errors import FactError, LayerError, OutsideNewJerseyError, RecordError, RulebookError, SiteError
+from grownj_geo.errors import (
+    FactError,
+    LayerError,
+    OutsideNewJerseyError,
+    RecordError,
+    RulebookError,
+    SettingsError,
+    SiteError,
+)
 from grownj_geo.features import LayerFault
 
 if TYPE_CHECKING:
@@ -46,6 +54,7 @@ _OF_ERRORS: tuple[tuple[type[Exception], int, str], ...] = (
     (FactError, 422, "fact_not_accepted"),
     (RulebookError, 422, "rules_not_applicable"),
     (RecordError, 422, "record_not_read"),
+    (SettingsError, 503, "settings_not_readable"),
     (LayerFault, 422, "file_not_read"),
     (LayerError, 503, "layers_not_readable"),
 )

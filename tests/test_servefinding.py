@@ -195,3 +195,19 @@ def test_with_online_locators_off_nothing_leaves_the_machine(tmp_path: Path) -> 
             time.sleep(0.3)
         assert found["status"] == "done", found["problem"]
     assert not (tmp_path / "trap" / "told").exists()
+
+
+# -- what cannot be read -------------------------------------------------------------------------------
+
+
+def test_settings_that_cannot_be_read_are_said_and_coordinates_are_answered_all_the_same(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("locators = 7\n", encoding="utf-8")
+    with serving(tmp_path) as served:
+        with served.client() as client:
+            about = client.get("/api/v1/about").json()
+        status, found = _determine(served, site="520 Market St, Camden")
+        plain, _ = _determine(served, site="40.7344,-74.1641")
+    assert about["locators"] == []
+    assert "settings.toml" in about["locators_left_out"][0]["words"]
+    assert (status, found["code"]) == (503, "settings_not_readable")
+    assert plain == 200

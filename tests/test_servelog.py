@@ -98,6 +98,7 @@ def test_a_server_writes_down_addresses_only_where_it_was_told_to(tmp_path: Path
             client.get("/api/v1/search", params={"q": "987 Elm Road, Camden"})
             client.post("/api/v1/determine", json={"site": "987 Elm Road, Camden"})
             client.get("/987-Elm-Road")
+            client.get("/")
             client.get("/api/v1/determine", params={"site": "40.7344,-74.1641"})
             families = {f.name: f for f in text_string_to_metric_families(client.get("/metrics").text)}
         log = served.log
@@ -105,7 +106,7 @@ def test_a_server_writes_down_addresses_only_where_it_was_told_to(tmp_path: Path
     assert ("Elm" in text) is asked
     assert ("40.7344" in text) is asked
     routes = [line["route"] for line in log if line["event"] == "request"]
-    assert {"/api/v1/search", "/api/v1/determine", "unmatched"} <= set(routes)
+    assert {"/api/v1/search", "/api/v1/determine", "unmatched", "/"} <= set(routes)
     counted = {
         (sample.labels["route"], sample.labels["status"]): sample.value
         for sample in families["grownj_requests"].samples
