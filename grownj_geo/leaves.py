@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import shapely
 
+from grownj_geo.atfeatures import outcomes_at
 from grownj_geo.designations import load_lists, on_list
 from grownj_geo.logic import Cause
 from grownj_geo.membership import SIGN, Membership
@@ -46,12 +47,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from grownj_geo.atfeatures import Elsewhere
     from grownj_geo.atlas import Atlas
     from grownj_geo.binding import BoundRulebook, Clause
     from grownj_geo.layer import Layer
     from grownj_geo.site import FactValue
-
-    Elsewhere = Callable[[Layer, NDArray[np.int64], str], Values]
 
 __all__ = ["READ_BY_LEAVES", "Leaves", "key_of"]
 
@@ -420,30 +420,10 @@ class Leaves:
 
     def _feature_outcomes(self, node: ContainsFeatureNode, elsewhere: Elsewhere) -> list[tuple[int, int, int]]:
         if id(node) not in self.feature_cache:
-            self.feature_cache[id(node)] = self._find_features(node, elsewhere)
+            want = node.contains_feature
+            layer = self.layer(want.layer)
+            self.feature_cache[id(node)] = [] if layer is None else outcomes_at(layer, want, self.bound, elsewhere)
         return self.feature_cache[id(node)]
-
-    def _find_features(self, node: ContainsFeatureNode, elsewhere: Elsewhere) -> list[tuple[int, int, int]]:
-        want = node.contains_feature
-        layer = self.layer(want.layer)
-        if layer is None:
-            return []
-        indices = layer.select(want.selection, as_of=self.bound.as_of)
-        uncounted: set[int] = set()
-        if want.count is not None:
-            least = self.bound.figures[want.count.at_least]
-            counts = {int(i): layer.figure(want.count.field, int(i)) for i in indices}
-            uncounted = {i for i, count in counts.items() if np.isnan(count)}
-            indices = np.array([i for i, count in counts.items() if not count < least], dtype=np.int64)
-        doubtful = layer.doubtful(indices, want.selection)
-        outcomes, causes = np.ones(len(indices), dtype=np.int8), np.zeros(len(indices), dtype=np.int32)
-        if want.at_feature is not None and len(indices):
-            there = elsewhere(layer, indices, want.at_feature)
-            outcomes, causes = there.outcomes[ANSWER].copy(), there.causes.copy()
-        unsure = (doubtful | np.array([int(i) in uncounted for i in indices], dtype=bool)) & (outcomes == 1)
-        outcomes[unsure] = 0
-        causes[unsure] = int(Cause.LIST_UNKNOWN)
-        return [(int(i), int(o), int(c)) for i, o, c in zip(indices, outcomes, causes, strict=True)]
 
     # -- facts ----------------------------------------------------------------------------------------
 
