@@ -48,7 +48,17 @@ class _Record(BaseModel):
 
 
 class AreaName(_Record):
-    """One area that a credit rule may ask for, and the category that answers it."""
+    """One area that a credit rule may ask for, and the category that answers it.
+
+    Attributes
+    ----------
+    name, label
+        What a person writes by hand, and what is printed.
+    rulebook, category
+        Which rulebook answers it, and under which category, the name itself where that is None.
+    tests
+        What the rules need it for.
+    """
 
     name: str
     label: str
@@ -101,6 +111,8 @@ class AreaAnswer(_Record):
 
     Attributes
     ----------
+    why
+        What decided it, in words.
     outcome
         ``"yes"``, ``"no"`` or ``"undetermined"``.
     leans
@@ -140,6 +152,11 @@ class BaseBounds(_Record):
 
     Tighter than the areas alone can say: a place may surely be on the priority line or a better one while it is open
     which.
+
+    Attributes
+    ----------
+    floor, ceiling
+        The least and the greatest base amount; None for no line.
     """
 
     floor: int | None = None
@@ -157,6 +174,10 @@ class BuildingAreas(_Record):
 
     Attributes
     ----------
+    place, municipality, mun_code, county
+        Where it is, as far as that is known.
+    areas
+        Answers by area.
     id
         The building's name in the project; one building alone needs none.
     rest
@@ -203,6 +224,14 @@ class Areas(_Record):
 
     Attributes
     ----------
+    format, software
+        Of the record, and what made it.
+    as_of
+        The day of the answers.
+    cautions
+        What is to be noted.
+    buildings
+        One record for each.
     made_from
         ``"determination"``, ``"batch row"`` or ``"by hand"``.
     rulebooks
@@ -285,7 +314,15 @@ def areas_of(determinations: Mapping[str, Sequence[Determination]]) -> Areas:
 
 
 def building_areas(name: str, determinations: Sequence[Determination]) -> BuildingAreas:
-    """Return the areas of one building from its determinations, one for each rulebook."""
+    """Return the areas of one building from its determinations, one for each rulebook.
+
+    Parameters
+    ----------
+    name
+        The building.
+    determinations
+        One for each rulebook.
+    """
     by_book = {found.rulebook.id: found for found in determinations}
     answers = {}
     for area in area_names().values():
@@ -325,6 +362,8 @@ def areas_of_row(row: Mapping[str, Any], *, name: str = "site") -> Areas:
 
     Parameters
     ----------
+    name
+        The building.
     row
         Values by column. Columns that are no area are left alone; an area without a column is undetermined.
 
@@ -379,6 +418,8 @@ def areas_by_hand(raw: object, *, name: str = "The areas") -> Areas:
 
     Parameters
     ----------
+    name
+        The file, for messages.
     raw
         A whole record, or only names and answers of one building.
 

@@ -328,7 +328,7 @@ def _trust(*, confirmed_only: bool, take_unverified: bool) -> Trust:
 def _readings(chosen: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return the readings of the credit rules, and those of the areas."""
     from grownj_geo.cli_site import readings_of  # noqa: PLC0415 - only where it is used
-    from grownj_geo.creditparams import credit_readings  # noqa: PLC0415 - same
+    from grownj_geo.creditreadings import credit_readings  # noqa: PLC0415 - same
 
     every = readings_of(chosen, strict=False)
     own = {name: option for name, option in every.items() if name in credit_readings()}

@@ -28,7 +28,15 @@ class _Record(BaseModel):
 
 
 class CreditTest(_Record):
-    """One test: what it asks, its rule, and what came out."""
+    """One test: what it asks, its rule, and what came out.
+
+    Attributes
+    ----------
+    label, rule
+        What it asks, and the rule that asks it.
+    outcome
+        Yes, no or undetermined.
+    """
 
     label: str
     rule: str
@@ -40,6 +48,12 @@ class CreditAnswer(_Record):
 
     Attributes
     ----------
+    program
+        Whose credit it is.
+    figures, below_confirmed
+        Every figure used; the names of those below confirmed.
+    notes
+        What is to be said besides.
     eligible
         Whether every test is met.
     tests, amounts
@@ -72,6 +86,13 @@ Bounds = tuple[Decimal, Decimal | None]
 def share_of(amount: Decimal, percent: Decimal) -> Decimal:
     """Return a share of an amount in whole cents, what is left over cut off.
 
+    Parameters
+    ----------
+    amount
+        Dollars.
+    percent
+        The share, in percent.
+
     Examples
     --------
     >>> share_of(Decimal("10.05"), Decimal(50))
@@ -82,6 +103,13 @@ def share_of(amount: Decimal, percent: Decimal) -> Decimal:
 
 def outcome_of(areas: BuildingAreas, name: str) -> Tri:
     """Return whether a place is in an area.
+
+    Parameters
+    ----------
+    areas
+        Of the place.
+    name
+        The area, one of `areas.yaml`.
 
     Examples
     --------
@@ -197,7 +225,15 @@ class AnswerBook:
         return self.told(name, label, met, self.rule_of(figure))
 
     def told(self, name: str, label: str, value: Tri, rule: str) -> Tri:
-        """Add something that is told beside, and does not decide whether the credit is due."""
+        """Add something that is told beside, and does not decide whether the credit is due.
+
+        Parameters
+        ----------
+        name, label, rule
+            The test's name, what it asks, and the rule that asks it.
+        value
+            What came out.
+        """
         self._tests[name] = CreditTest(label=label, rule=rule, outcome=Outcome.of(sign_of(value)).value)
         return value
 

@@ -14,7 +14,8 @@ import numpy as np
 from grownj_geo.areas import area_names
 from grownj_geo.creditaward import award_of
 from grownj_geo.creditminimums import minimums_of
-from grownj_geo.creditparams import Figures, Trust, below_confirmed, load_credit_book, resolve_credit_readings
+from grownj_geo.creditparams import Figures, Trust, below_confirmed, load_credit_book
+from grownj_geo.creditreadings import resolve_credit_readings
 from grownj_geo.creditrows import NEEDED, CreditRows, credit_inputs
 from grownj_geo.features import LayerFault
 from grownj_geo.logic import Outcome
@@ -61,7 +62,17 @@ CREDIT_COLUMNS: tuple[tuple[OutColumn, str], ...] = (
 
 @dataclass(frozen=True)
 class CreditQuestion:
-    """How every row is computed; see `credits.estimate`."""
+    """How every row is computed; see `credits.estimate`.
+
+    Attributes
+    ----------
+    trust
+        Which figures are taken as they stand.
+    readings
+        Chosen options of open questions.
+    strict
+        Leave open what is not stated.
+    """
 
     trust: Trust = "known"
     readings: Mapping[str, str] = field(default_factory=dict)
@@ -107,6 +118,12 @@ def run_credit_batch(
 
     Parameters
     ----------
+    question
+        How every row is computed.
+    options
+        How the table is read.
+    progress
+        Is told how many rows are done.
     source
         CSV and other delimited text, an Excel workbook or Parquet.
     target
@@ -194,6 +211,8 @@ def credit_block(raw: RawBlock, question: CreditQuestion) -> dict[str, list[str 
 
     Parameters
     ----------
+    question
+        How every row is computed.
     raw
         Rows as they came: values by column.
     """

@@ -67,6 +67,8 @@ class ZoneCredit(_Credit):
 
     Attributes
     ----------
+    program
+        What a file calls it.
     employees
         New employees at the location; an empty list for none.
     tax_due
@@ -105,6 +107,8 @@ class RecoveryEmployment(_Credit):
 
     Attributes
     ----------
+    program
+        What a file calls it.
     before, first_year, second_year
         Average full-time positions at the location: in the twelve months before, in credit year one and year two.
     part_time_hours_before, part_time_hours_first, part_time_hours_second
@@ -141,6 +145,8 @@ class RecoveryRebate(_Credit):
 
     Attributes
     ----------
+    program
+        What a file calls it.
     property_there, property_in_state
         Average value of new or expanded property in the municipality, and of all property in New Jersey.
     years_since_first
@@ -204,6 +210,8 @@ class RelocationGrant(_Credit):
 
     Attributes
     ----------
+    program
+        What a file calls it.
     operating_years
         Years of continuous operation in the State before the application.
     retained_jobs
@@ -246,6 +254,8 @@ class RevitalizationCredit(_Credit):
 
     Attributes
     ----------
+    program
+        What a file calls it.
     assistance, approved
         Dollars given to a nonprofit for a project of the neighborhood's plan, and whether they are approved.
     paid_in_year
@@ -272,6 +282,8 @@ class DevelopmentCredit(_Credit):
 
     Attributes
     ----------
+    program
+        What a file calls it.
     retail_or_warehouse
         Whether the business at the location is retail- or warehouse-oriented.
     employees
@@ -292,6 +304,8 @@ class IncomeTaxLimit(_Credit):
 
     Attributes
     ----------
+    program
+        What a file calls it.
     tax_before_credits
         Total tax of the year before credits.
     business_income, gross_income

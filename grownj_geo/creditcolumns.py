@@ -10,9 +10,9 @@ import numpy as np
 from grownj_geo.areas import BuildingAreas, area_names
 from grownj_geo.creditcapital import CAPITAL_RULES, allocated, count_capital
 from grownj_geo.creditcount import JOB_RULES, count_jobs, may_count
-from grownj_geo.creditparams import resolve_credit_readings
 from grownj_geo.creditproject import PROJECT_FACTS
 from grownj_geo.creditrange import INFINITY, Range, cents, each, objects
+from grownj_geo.creditreadings import resolve_credit_readings
 from grownj_geo.creditsheet import KINDS, LIMITS, STATED_FACTS, UNSAID, Sheet
 from grownj_geo.credittri import all_met, opposite, sign_of
 from grownj_geo.creditunsaid import taken
@@ -126,6 +126,13 @@ def business_kind(business: Business, figures: Figures) -> str:
 
     Where it is open whether it is a technology startup, see `is_startup`, or primarily a warehouse, this is the kind if
     it is neither.
+
+    Parameters
+    ----------
+    business
+        What the business is.
+    figures
+        Have the targeted industries of the day.
     """
     if business.kind is not None:
         stated = {"technology_startup": "startup", "manufacturing": "startup", "targeted_industry": "targeted"}

@@ -16,6 +16,13 @@ _MONTHS_OF_A_YEAR = 12
 def months_before(day: date, months: int) -> date:
     """Return the day so many months earlier, or later for less than none; a month's last day where it has no such day.
 
+    Parameters
+    ----------
+    day
+        Where to count from.
+    months
+        How many; fewer than none go the other way.
+
     Examples
     --------
     >>> from datetime import date
@@ -28,6 +35,13 @@ def months_before(day: date, months: int) -> date:
 
 def years_later(day: date, years: int) -> date:
     """Return the day so many years later; the 28th for a leap day that the year does not have.
+
+    Parameters
+    ----------
+    day
+        Where to count from.
+    years
+        How many.
 
     Examples
     --------

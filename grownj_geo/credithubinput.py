@@ -62,6 +62,10 @@ class HubProject(_Strict):
 
     Attributes
     ----------
+    program, name
+        What a file calls the credit, and how the project is called.
+    trust
+        Which figures are taken as they stand.
     role, areas
         As what the business asks for it, and where the facility is.
     facility_investment

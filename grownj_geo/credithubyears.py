@@ -39,6 +39,15 @@ def days_of_effect(book: AnswerBook, name: str) -> tuple[date, date] | None:
 def within_years(day: date | None, years: int, days: tuple[date, date] | None) -> Tri:
     """Return whether a day is within so many years from an act's effect, which is known between two days.
 
+    Parameters
+    ----------
+    day
+        The day, None where it is not stated.
+    years
+        How many.
+    days
+        The first and the last day on which the act may have taken effect; None where these are open.
+
     Examples
     --------
     >>> from datetime import date

@@ -29,6 +29,8 @@ class CreditLine(BaseModel):
 
     Attributes
     ----------
+    label, unit
+        What it is, and in what it is counted.
     id
         The line's name, with the building's after an at sign.
     part
@@ -81,6 +83,10 @@ def amount_line(
 
     Parameters
     ----------
+    name, part, label, rule, unit
+        As in `CreditLine`; the name without the building.
+    building
+        The building that it is of; None for the whole project.
     values
         Amounts of which that at `row` is told; whole numbers or decimals.
     more
@@ -116,6 +122,10 @@ def outcome_line(
 
     Parameters
     ----------
+    name, part, label, rule
+        As in `CreditLine`; the name without the building.
+    building
+        The building that it is of; None for the whole project.
     values
         Outcomes of which that at `row` is told.
     more
@@ -148,6 +158,11 @@ def every_formula(names: Iterable[str]) -> str:
 
 def at_least_formula(one: str, other: str) -> str:
     """Return the formula of whether one line is at least another.
+
+    Parameters
+    ----------
+    one, other
+        Names of lines.
 
     Examples
     --------

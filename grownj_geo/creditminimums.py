@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grownj_geo.creditparams import credit_readings
 from grownj_geo.creditrange import Range, all_along, any_along, objects
+from grownj_geo.creditreadings import credit_readings
 from grownj_geo.logic import all_of, any_of
 
 if TYPE_CHECKING:
@@ -97,6 +97,15 @@ class Minimums:
 
 def reduced_minimum(base: Decimal, parts: int, reading: str) -> Decimal:
     """Return a minimum cut by one part in so many, rounded as a reading of A13 says.
+
+    Parameters
+    ----------
+    base
+        The minimum, in dollars or jobs.
+    parts
+        It is cut by one part in so many.
+    reading
+        The option of A13.
 
     Examples
     --------
@@ -228,6 +237,8 @@ def no_warehouse(sheet: Sheet, *, strict: bool) -> Kleene:
 
     Parameters
     ----------
+    sheet
+        The projects.
     strict
         Leave it open where nobody says so; else they are taken not to be, and the assumption is named.
     """
@@ -324,6 +335,12 @@ def jobs_counted(sheet: Sheet, figures: Figures, at_risk: Kleene, *, strict: boo
 
     Parameters
     ----------
+    sheet
+        The projects.
+    figures
+        The figures of the law on the day.
+    strict
+        Leave open whether a business is primarily a warehouse where nobody says so.
     at_risk
         Shape (b,): whether retained jobs count at all; the others are none.
     """

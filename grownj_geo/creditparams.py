@@ -16,11 +16,11 @@ from grownj_geo.areas import area_names
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import STATUS_ORDER, Status
 from grownj_geo.nodes import Day, Name, Strict, UncertainDay
-from grownj_geo.readings import Reading, nearest_name, read_entries
+from grownj_geo.readings import nearest_name
 from grownj_geo.yamlfile import read_yaml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 __all__ = [
     "Bonus",
@@ -33,9 +33,7 @@ __all__ = [
     "Trust",
     "below_confirmed",
     "credit_books",
-    "credit_readings",
     "load_credit_book",
-    "resolve_credit_readings",
 ]
 
 Trust = Literal["confirmed", "known", "stated"]
@@ -56,7 +54,15 @@ Amount = Annotated[Decimal, Field(ge=0, allow_inf_nan=False)]
 
 
 class FigureValue(Strict):
-    """One value of a figure, in force from a day until the next value's; null where no value was found."""
+    """One value of a figure, in force from a day until the next value's; null where no value was found.
+
+    Attributes
+    ----------
+    value
+        A number, a day or names.
+    citation, status, source, status_note
+        Where the law has it, how well it is known, by which sources, and what is to be said of that.
+    """
 
     from_: date = Field(alias="from")
     value: Annotated[date | Amount | tuple[str, ...] | None, BeforeValidator(_no_yes_or_no)]
@@ -73,7 +79,15 @@ class FigureValue(Strict):
 
 
 class Figure(Strict):
-    """A figure of the law, with its dated values."""
+    """A figure of the law, with its dated values.
+
+    Attributes
+    ----------
+    label, unit
+        What it is, and in what it is counted.
+    values
+        From the day on which each begins.
+    """
 
     label: Annotated[str, Field(min_length=1)]
     unit: Literal[
@@ -98,7 +112,15 @@ class Figure(Strict):
 
 
 class Condition(Strict):
-    """A condition on areas and facts of a project: exactly one of its parts is given."""
+    """A condition on areas and facts of a project: exactly one of its parts is given.
+
+    Attributes
+    ----------
+    area, fact
+        A name: whether the place is in the area, or the fact is so.
+    any, all, not_
+        Conditions of which one, all or none must be met.
+    """
 
     area: str | None = None
     fact: Name | None = None
@@ -126,7 +148,17 @@ class Condition(Strict):
 
 
 class Line(Strict):
-    """One line of the base amounts with its limits. `place` lines depend on the place alone."""
+    """One line of the base amounts with its limits. `place` lines depend on the place alone.
+
+    Attributes
+    ----------
+    when
+        Whether it applies, unless a higher one does.
+    base
+        The figure of its base amount, dollars for a job and year.
+    job_limit, year_limit, withholdings
+        The figures of its limits for a job, for a year, and by the withholdings.
+    """
 
     id: Name
     label: str
@@ -139,7 +171,17 @@ class Line(Strict):
 
 
 class Steps(Strict):
-    """An amount for each whole step of a share above a level, up to a most."""
+    """An amount for each whole step of a share above a level, up to a most.
+
+    Attributes
+    ----------
+    of
+        What is above a level.
+    amount, step_percent, most
+        The figures of a step, its size, and the most.
+    most_where, most_there
+        Where another most holds, and its figure.
+    """
 
     of: Literal["capital_over_minimum", "salary_over_median"]
     amount: Name
@@ -157,14 +199,32 @@ class TierAmount(Strict):
 
 
 class Tiers(Strict):
-    """Amounts by number, the highest that is reached."""
+    """Amounts by number, the highest that is reached.
+
+    Attributes
+    ----------
+    of
+        What is counted.
+    amounts
+        The lowest first.
+    """
 
     of: Literal["jobs"]
     amounts: Annotated[tuple[TierAmount, ...], Field(min_length=1)]
 
 
 class Bonus(Strict):
-    """What is added for each job and year: a flat amount, tiers or steps."""
+    """What is added for each job and year: a flat amount, tiers or steps.
+
+    Attributes
+    ----------
+    when
+        Whether it applies; None where only its steps or tiers say so.
+    from_
+        The day on which it began, which may be known roughly.
+    amount, steps, tiers
+        Exactly one of these.
+    """
 
     id: Name
     label: str
@@ -203,6 +263,8 @@ class InvestmentStep(Strict):
 
     Attributes
     ----------
+    jobs, capital, year_limit
+        Figures: what has to be reached, and the yearly limit.
     total_limit
         A limit in all that another source states in place of the yearly one; which of them holds is open.
     """
@@ -219,7 +281,17 @@ class InvestmentStep(Strict):
 
 
 class CreditBook(Strict):
-    """One program's figures, and for Grow New Jersey its lines and bonuses."""
+    """One program's figures, and for Grow New Jersey its lines and bonuses.
+
+    Attributes
+    ----------
+    first_day, last_day, outside_days
+        The days that it covers, and what is to be said of others.
+    figures
+        By their names.
+    lines, bonuses, investment_steps
+        Of Grow New Jersey: the highest line first, the lowest step first.
+    """
 
     format: Literal[1]
     id: str
@@ -283,6 +355,13 @@ def credit_books() -> list[str]:
 def read_credit_book(content: bytes | str, *, name: str) -> CreditBook:
     """Read and check a book of figures.
 
+    Parameters
+    ----------
+    content
+        YAML.
+    name
+        The file, for messages.
+
     Raises
     ------
     RulebookError
@@ -297,39 +376,6 @@ def read_credit_book(content: bytes | str, *, name: str) -> CreditBook:
         places = [(" > ".join(map(str, e["loc"])), e["msg"].removeprefix("Value error, ")) for e in error.errors()]
         lines = "\n".join(f"  {place or 'top level'}: {words}" for place, words in places)
         raise RulebookError(f"{name} does not follow the format of credit figures:\n{lines}") from error
-
-
-@lru_cache(maxsize=1)
-def credit_readings() -> dict[str, Reading]:
-    """Return the open questions of the credit rules by id, with the options that can be chosen."""
-    path = resources.files("grownj_geo") / "rules" / "credits" / "readings.yaml"
-    return {reading.id: reading for reading in read_entries(path.read_bytes(), Reading, name=path.name)}
-
-
-def resolve_credit_readings(chosen: Mapping[str, str]) -> dict[str, str]:
-    """Return the option of each open question of the credit rules: the chosen one, else the default.
-
-    Raises
-    ------
-    RulebookError
-        For a reading or an option that there is not.
-
-    Examples
-    --------
-    >>> resolve_credit_readings({"A54": "total"})
-    {'A13': 'reduction_rounded_down', 'A54': 'total', 'A59': 'person_at_most_one', 'A60': 'alike'}
-    """
-    readings = credit_readings()
-    for name, option in chosen.items():
-        if name not in readings:
-            raise RulebookError(f"The credit rules have no reading {name!r}. {nearest_name(name, readings)}")
-        if option not in readings[name].options:
-            known = readings[name].options
-            raise RulebookError(
-                f"The reading {name} has no option {option!r}; expected one of {', '.join(known)}. "
-                f"{nearest_name(option, known)}"
-            )
-    return {name: chosen.get(name, reading.default) for name, reading in readings.items()}
 
 
 def below_confirmed(status: str) -> bool:

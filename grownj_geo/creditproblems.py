@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-__all__ = ["problem_in_words", "problems_across"]
+__all__ = ["kind_contradiction", "problem_in_words", "problems_across"]
 
 _SHOWN = 60
 _EXPECTED = {
@@ -191,3 +191,30 @@ def _before(one: object, other: object) -> bool:
         except ValueError:
             return False  # that it is no day is a problem of its own
     return days[0] < days[1]
+
+
+def kind_contradiction(kind: str | None, *, startup: bool | None, warehouse: bool | None) -> str | None:
+    """Return in words what contradicts a stated kind of business.
+
+    Parameters
+    ----------
+    kind
+        The kind that is stated.
+    startup, warehouse
+        Whether it is a technology startup, or primarily a warehouse; None where it is not stated.
+
+    Examples
+    --------
+    >>> kind_contradiction("other", startup=True, warehouse=None)
+    'kind is other and technology_startup is yes; expected one kind of business. Correct one of them.'
+    """
+    # A manufacturer that is a startup too has the same minimum.
+    apart = {"other", "targeted_industry"} if startup else {"technology_startup"}
+    for name, value, clash in (
+        ("technology_startup", startup, kind in apart),
+        ("primarily_warehouse", warehouse, bool(warehouse) and kind == "targeted_industry"),
+    ):
+        if value is not None and clash:
+            said = "yes" if value else "no"
+            return f"kind is {kind} and {name} is {said}; expected one kind of business. Correct one of them."
+    return None

@@ -33,6 +33,13 @@ PROGRAMS = ("grow-nj", "urban-transit-hub", *BILL_CREDITS)
 def program_of(raw: object, *, name: str = "The file") -> str:
     """Return the program that a file asks for.
 
+    Parameters
+    ----------
+    raw
+        What YAML or JSON gave.
+    name
+        The file, for messages.
+
     Raises
     ------
     ProjectError
@@ -56,6 +63,8 @@ def estimate_program(
 
     Parameters
     ----------
+    name
+        The file, for messages.
     raw
         What YAML or JSON gave, with its `program`.
     areas

@@ -18,7 +18,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from grownj_geo.areas import BuildingAreas
 from grownj_geo.creditparams import Figures, load_credit_book
-from grownj_geo.creditproblems import problem_in_words, problems_across
+from grownj_geo.creditproblems import kind_contradiction, problem_in_words, problems_across
 from grownj_geo.errors import FactError
 from grownj_geo.readings import nearest_name
 from grownj_geo.yamlfile import read_yaml
@@ -37,7 +37,6 @@ __all__ = [
     "JobGroup",
     "Project",
     "ProjectError",
-    "kind_contradiction",
     "project_of",
     "read_project",
     "read_raw",
@@ -140,31 +139,15 @@ Whole = Annotated[int, BeforeValidator(_plain), Field(ge=0, le=10_000_000)]
 Day = Annotated[date, AfterValidator(_in_program)]
 
 
-def kind_contradiction(kind: str | None, *, startup: bool | None, warehouse: bool | None) -> str | None:
-    """Return in words what contradicts a stated kind of business.
-
-    Examples
-    --------
-    >>> kind_contradiction("other", startup=True, warehouse=None)
-    'kind is other and technology_startup is yes; expected one kind of business. Correct one of them.'
-    """
-    # A manufacturer that is a startup too has the same minimum.
-    apart = {"other", "targeted_industry"} if startup else {"technology_startup"}
-    for name, value, clash in (
-        ("technology_startup", startup, kind in apart),
-        ("primarily_warehouse", warehouse, bool(warehouse) and kind == "targeted_industry"),
-    ):
-        if value is not None and clash:
-            said = "yes" if value else "no"
-            return f"kind is {kind} and {name} is {said}; expected one kind of business. Correct one of them."
-    return None
-
-
 class Business(_Strict):
     """What the business is.
 
     Attributes
     ----------
+    final_point_of_sale_retail, university_research_hospital
+        Whether it is one of these, which have no qualified business facility.
+    auto_headquarters, drug_device_or_clinical_lab
+        Whether it is one of these, which may be mega projects.
     kind
         Which minimum of jobs it has; derived from the industry and the next two where it is left out.
     technology_startup
@@ -202,6 +185,12 @@ class Building(_Strict):
 
     Attributes
     ----------
+    id, gross_leasable_sqft
+        Its name in the project, and square feet of gross leasable area.
+    premises, construction
+        What it is used for, and whether it is built or rehabilitated.
+    pin, municipality
+        Where it is, in place of `site`.
     similar_use_percent
         Share of the leasable area in continued similar use by the business.
     vacant_industrial_unleased
@@ -246,6 +235,8 @@ class JobGroup(_Strict):
 
     Attributes
     ----------
+    building, kind
+        Where the jobs are, and whether they are new or retained.
     count
         Persons. What is left out of the following is taken for granted and listed, or left open where nothing is to be
         assumed: that these are full-time jobs.
@@ -341,6 +332,8 @@ class Project(_Strict):
 
     Attributes
     ----------
+    format, name
+        Of the file, and how the project is called.
     capital
         Parts of the investment; left out, it is not known, and an empty list is none.
     business, buildings, jobs
@@ -443,6 +436,13 @@ def read_raw(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
 
 def project_of(raw: object, *, name: str = "The project") -> Project:
     """Return a project from what YAML or JSON gave.
+
+    Parameters
+    ----------
+    raw
+        What YAML or JSON gave.
+    name
+        The file, for messages.
 
     Raises
     ------

@@ -48,7 +48,15 @@ class Range:
 
     @classmethod
     def same(cls, n: int, low: Decimal | int, high: Decimal | int | None = None) -> Range:
-        """Return the same amount n times, in decimals."""
+        """Return the same amount n times, in decimals.
+
+        Parameters
+        ----------
+        n
+            How many.
+        low, high
+            The bounds; where the second is left out, the amount is known.
+        """
         return cls(money(n, low), money(n, low if high is None else high))
 
     @classmethod
@@ -58,7 +66,15 @@ class Range:
 
     @classmethod
     def choose(cls, test: Kleene, yes: Range, no: Range) -> Range:
-        """Return `yes` where a test is met, `no` where it is not, and what covers both where it is undetermined."""
+        """Return `yes` where a test is met, `no` where it is not, and what covers both where it is undetermined.
+
+        Parameters
+        ----------
+        test
+            Shape (n,) outcomes.
+        yes, no
+            What is chosen.
+        """
         low = np.where(test > 0, yes.low, np.where(test < 0, no.low, np.minimum(yes.low, no.low)))
         high = np.where(test > 0, yes.high, np.where(test < 0, no.high, np.maximum(yes.high, no.high)))
         return cls(low, high)
@@ -84,7 +100,13 @@ class Range:
         return Range(np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
     def part(self, numerator: int, denominator: int) -> Range:
-        """Return a share of each, exactly where it has an end in decimals."""
+        """Return a share of each, exactly where it has an end in decimals.
+
+        Parameters
+        ----------
+        numerator, denominator
+            Of the share.
+        """
         return Range(self.low * numerator / denominator, self.high * numerator / denominator)
 
     def take(self, at: NDArray[np.int64]) -> Range:
@@ -120,7 +142,15 @@ def _product(one: Amounts, other: Amounts) -> Amounts:
 
 
 def money(n: int, value: Decimal | int) -> Amounts:
-    """Return the same decimal n times, shape (n,)."""
+    """Return the same decimal n times, shape (n,).
+
+    Parameters
+    ----------
+    n
+        How many.
+    value
+        Dollars.
+    """
     found = np.empty(n, dtype=object)
     found[:] = Decimal(value)
     return found
@@ -156,10 +186,26 @@ def unsaid(values: Amounts) -> NDArray[np.bool_]:
 
 
 def any_along(values: Kleene, starts: NDArray[np.int64]) -> Kleene:
-    """Return whether any building of each project is, by the strong tables."""
+    """Return whether any building of each project is, by the strong tables.
+
+    Parameters
+    ----------
+    values
+        Shape (b,) outcomes.
+    starts
+        Position of each project's first building.
+    """
     return values if len(starts) == len(values) else np.maximum.reduceat(values, starts)
 
 
 def all_along(values: Kleene, starts: NDArray[np.int64]) -> Kleene:
-    """Return whether all buildings of each project are, by the strong tables."""
+    """Return whether all buildings of each project are, by the strong tables.
+
+    Parameters
+    ----------
+    values
+        Shape (b,) outcomes.
+    starts
+        Position of each project's first building.
+    """
     return values if len(starts) == len(values) else np.minimum.reduceat(values, starts)

@@ -13,7 +13,8 @@ from grownj_geo.creditcapital import CAPITAL_RULES
 from grownj_geo.creditcolumns import business_kind, is_startup
 from grownj_geo.creditcount import JOB_RULES
 from grownj_geo.creditparams import Figures, load_credit_book
-from grownj_geo.creditproject import Business, Industry, Kind, Premises, kind_contradiction
+from grownj_geo.creditproblems import kind_contradiction
+from grownj_geo.creditproject import Business, Industry, Kind, Premises
 from grownj_geo.creditrange import INFINITY, Range, money, objects
 from grownj_geo.credits import DEFAULT_DAY
 from grownj_geo.creditsheet import KINDS, LIMITS, STATED_FACTS, UNSAID, Sheet

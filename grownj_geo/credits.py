@@ -32,14 +32,8 @@ from grownj_geo.creditcolumns import sheet_of
 from grownj_geo.creditline import CreditLine
 from grownj_geo.creditlines import lines_of
 from grownj_geo.creditminimums import minimums_of
-from grownj_geo.creditparams import (
-    Figures,
-    Trust,
-    below_confirmed,
-    credit_readings,
-    load_credit_book,
-    resolve_credit_readings,
-)
+from grownj_geo.creditparams import Figures, Trust, below_confirmed, load_credit_book
+from grownj_geo.creditreadings import credit_readings, resolve_credit_readings
 from grownj_geo.creditsettle import Settles, settling
 from grownj_geo.creditunsaid import assumed_words
 from grownj_geo.determination import software
@@ -79,7 +73,13 @@ class _Record(BaseModel):
 
 
 class AmountRange(_Record):
-    """The least and the greatest that an amount can be, dollars; `high` is null where nothing bounds it."""
+    """The least and the greatest that an amount can be, dollars; `high` is null where nothing bounds it.
+
+    Attributes
+    ----------
+    low, high
+        Dollars.
+    """
 
     low: Decimal
     high: Decimal | None
@@ -117,6 +117,18 @@ class Estimate(_Record):
 
     Attributes
     ----------
+    format, software, book
+        Of the record, what made it, and which figures.
+    strict, readings
+        Whether nothing is assumed; the option of each open question.
+    lines
+        Every line of the computation.
+    assumptions, notes, cautions
+        What is taken for granted, what does not count, and what is to be noted.
+    eligibility_years
+        Years in which the credit is had.
+    disclaimer
+        What this is not.
     as_of
         The day whose figures are used: of the approval, else of the application, else of the areas.
     trust
@@ -181,7 +193,13 @@ class Estimate(_Record):
 
 
 def figures_day(project: Project, areas: Areas | None) -> date:
-    """Return the day whose figures a project is computed with."""
+    """Return the day whose figures a project is computed with.
+
+    Parameters
+    ----------
+    project, areas
+        The project, and the areas of its buildings.
+    """
     areas_day = None if areas is None else areas.as_of
     return project.approval_date or project.application_date or areas_day or DEFAULT_DAY
 
@@ -259,7 +277,15 @@ def _range(amounts: Range) -> AmountRange:
 
 
 def credit_figure(figures: Figures, name: str) -> CreditFigure:
-    """Return a figure of the law as a result tells it."""
+    """Return a figure of the law as a result tells it.
+
+    Parameters
+    ----------
+    figures
+        The figures of the law on the day.
+    name
+        Which one.
+    """
     found, figure = figures.of(name), figures.book.figures[name]
     value = found.value
     words = "not found" if value is None else ", ".join(value) if isinstance(value, tuple) else str(value)

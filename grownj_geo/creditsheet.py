@@ -45,6 +45,10 @@ class Sheet:
 
     Attributes
     ----------
+    industry, kind
+        Shape (n,): industries by name; kinds of business by their position in `KINDS`.
+    years, by_capital
+        Shape (n,): the eligibility period; whether the method is that of capital investment.
     starts
         Shape (n,): position of each project's first building.
     project

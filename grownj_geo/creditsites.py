@@ -36,6 +36,12 @@ def areas_of_site(
 
     Parameters
     ----------
+    atlas
+        The layers.
+    facts, readings
+        Stated facts of the site, and chosen options of open questions.
+    pin, municipality
+        Where it is, in place of `typed`.
     typed
         Where it is, as `grownj check` takes it; empty where a parcel number or a municipality says it.
     name
@@ -64,6 +70,10 @@ def areas_of_project(
 
     Parameters
     ----------
+    project
+        The project.
+    atlas
+        The layers.
     sites
         Where buildings are, by their ids; outranks what the project says. A building that says its areas keeps them
         unless it is among these.

@@ -35,6 +35,13 @@ _MOST_SETTLING = 12
 def amount_words(amount: Decimal | None, unit: str = "dollars") -> str:
     """Return an amount in words.
 
+    Parameters
+    ----------
+    amount
+        None where nothing bounds it.
+    unit
+        As in `creditline`.
+
     Examples
     --------
     >>> from decimal import Decimal
@@ -51,7 +58,15 @@ def amount_words(amount: Decimal | None, unit: str = "dollars") -> str:
 
 
 def range_words(amount: AmountRange | CreditLine, unit: str = "dollars") -> str:
-    """Return the least and the greatest in words, once where they are the same."""
+    """Return the least and the greatest in words, once where they are the same.
+
+    Parameters
+    ----------
+    amount
+        Its bounds are told.
+    unit
+        As in `creditline`.
+    """
     low, high = amount_words(amount.low, unit), amount_words(amount.high, unit)
     return low if low == high else f"{low} to {high}"
 
@@ -66,6 +81,8 @@ def estimate_text(found: Estimate, *, width: int = 100) -> str:
 
     Parameters
     ----------
+    found
+        The estimate.
     width
         Columns; lines that are longer are broken.
     """
@@ -114,6 +131,8 @@ def answer_text(found: CreditAnswer, *, width: int = 100) -> str:
 
     Parameters
     ----------
+    found
+        What the credit comes to.
     width
         Columns; lines that are longer are broken.
     """

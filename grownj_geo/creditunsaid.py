@@ -13,7 +13,15 @@ __all__ = ["UNSAID_INPUTS", "UnsaidInput", "assumed_words", "taken"]
 
 
 class UnsaidInput(NamedTuple):
-    """One input that is left out: what is assumed for it, and what is said where nothing is to be assumed."""
+    """One input that is left out: what is assumed for it, and what is said where nothing is to be assumed.
+
+    Attributes
+    ----------
+    assumed
+        After "it is taken for granted".
+    opened
+        What is open, as a sentence without its stop.
+    """
 
     assumed: str
     opened: str

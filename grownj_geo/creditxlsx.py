@@ -34,6 +34,13 @@ _FORMATS = {
 def write_estimate(found: Estimate, path: Path) -> None:
     """Write an estimate as a workbook; the file appears when it is whole.
 
+    Parameters
+    ----------
+    found
+        The estimate.
+    path
+        Where to write.
+
     Raises
     ------
     OSError

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from grownj_geo.areas import areas_by_hand, building_areas
 from grownj_geo.atlas import load_atlas
-from grownj_geo.creditparams import credit_readings
 from grownj_geo.creditprogram import PROGRAMS, estimate_program, program_of
 from grownj_geo.creditproject import project_of
+from grownj_geo.creditreadings import credit_readings
 from grownj_geo.credits import DEFAULT_DAY, estimate
 from grownj_geo.creditsites import areas_of_project, areas_of_site
 from grownj_geo.determine import Directory

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from docs_text import anchor, bullets, code, status, table, text
 
-from grownj_geo.creditparams import credit_books, credit_readings, load_credit_book
+from grownj_geo.creditparams import credit_books, load_credit_book
+from grownj_geo.creditreadings import credit_readings
 
 if TYPE_CHECKING:
     from grownj_geo.creditparams import CreditBook, Figure

@@ -15,12 +15,11 @@ from grownj_geo.creditparams import (
     Figures,
     below_confirmed,
     credit_books,
-    credit_readings,
     load_credit_book,
     read_credit_book,
-    resolve_credit_readings,
 )
 from grownj_geo.creditproject import PROJECT_FACTS
+from grownj_geo.creditreadings import credit_readings, resolve_credit_readings
 from grownj_geo.errors import RulebookError
 
 SOURCES = Path(__file__).resolve().parents[1] / "data" / "sources.csv"
