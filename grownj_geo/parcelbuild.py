@@ -307,6 +307,8 @@ def _read(connection: sqlite3.Connection, task: _Task, number: int, last: int) -
     options, kind = task.options, task.kind
     wanted: Any = "polygon" if kind == "parcels" else "point"
     with open_rows(task.path, kind=wanted, sublayer=options.sublayer, encoding=options.encoding) as source:
+        # One column is enough to see whether there are rows; what is said of owners is not even looked at.
+        only(source, [column.name for column in source.columns[:1]])
         with closing(source.raw_blocks(0, _SAMPLE)) as raws:
             sample = next(raws, None)
         if sample is None:

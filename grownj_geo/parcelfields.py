@@ -1,6 +1,6 @@
 """Which columns of a file say what of a parcel or an address point: by their usual names, or as they are named.
 
-Whatever a file says of owners is never read: their names, and the addresses and ZIP codes at which they get their mail.
+Whatever a file says of owners is never taken over: their names, and the addresses and ZIP codes at which they get their mail.
 """
 
 from __future__ import annotations
@@ -204,7 +204,9 @@ def find_columns(
         if role == "zip_code" and has_owners and kind == "parcels":
             mail = [column for column in free if plain_name(column) in _ANY_ZIP]
             if mail:
-                words = f"{_listed(mail)} was not read: beside what is said of owners it is where they get their mail."
+                words = (
+                    f"{_listed(mail)} was left aside: beside what is said of owners it is where they get their mail."
+                )
                 changes.append(Change(kind="owners_zip_left", effect="noted", count=len(mail), words=words))
             free = [column for column in free if column not in mail]
         if free:

@@ -59,7 +59,7 @@ ABOUT: dict[Kind, About] = {
         command="grownj layers import parcels FILE",
         terms=(
             "Tax maps as drawn for assessment: no survey, and no legal boundaries. Owners' names and mailing addresses "
-            "are not read. Name the publisher."
+            "are not taken over. Name the publisher."
         ),
     ),
     "address_points": About(

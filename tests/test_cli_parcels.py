@@ -40,7 +40,7 @@ def test_what_was_loaded_is_told(tmp_path: Path) -> None:
         "10 parcels of 1 municipality",
         "address from PROP_LOC",
         "2 records share their parcel number with others of another outline; all stay",
-        "ZIP_CODE was not read",
+        "ZIP_CODE was left aside",
         "Kept as parcels@2024-04-29-",
         "(9 with an outline)",
     ):
