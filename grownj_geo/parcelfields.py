@@ -1,6 +1,6 @@
 """Which columns of a file say what of a parcel or an address point: by their usual names, or as they are named.
 
-Whatever a file says of owners is never taken over: their names, and the addresses and ZIP codes at which they get their mail.
+What a file says of owners is never taken over: their names, and the addresses and ZIP codes where they get their mail.
 """
 
 from __future__ import annotations
