@@ -21,11 +21,13 @@ from grownj_geo.site import Site
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from grownj_geo.atlas import Atlas
     from grownj_geo.locator import Answer, Locator, Match
     from grownj_geo.parcelstore import ParcelStore
+
+    Progress = Callable[[str, int, int], None]
 
 __all__ = ["OTHERWISE", "Asker", "Names", "Sources"]
 
@@ -138,7 +140,9 @@ class Asker:
         )
         return TypedAddress(text, query, place.how, parsed.notes)
 
-    def look_up(self, addresses: Sequence[TypedAddress], *, bulk: bool) -> list[Found]:
+    def look_up(
+        self, addresses: Sequence[TypedAddress], *, bulk: bool, progress: Progress | None = None
+    ) -> list[Found]:
         """Return what addresses come to, each locator asked for all that are still open at once.
 
         Parameters
@@ -147,6 +151,8 @@ class Asker:
             As `address` reads them.
         bulk
             Do not ask a locator again that gave no answer to any of them.
+        progress
+            Called with a locator's name, how many addresses it has been asked for, and how many it is asked for.
         """
         runs = [_Run(typed, list(self._sources.left_out)) for typed in addresses]
         for locator in self._sources.locators:
@@ -158,7 +164,7 @@ class Asker:
                 for run in still:
                     run.asked.append(Asked(locator.name, "left_out", f"not asked again: {silent.rstrip('.')}"))
                 continue
-            answers = _answers(locator, [run.typed for run in still])
+            answers = _answers(locator, [run.typed for run in still], progress)
             failures = [answer for answer in answers if not isinstance(answer, tuple)]
             if bulk and len(failures) == len(answers):
                 self._silent[locator.name] = str(failures[0])
@@ -329,11 +335,12 @@ def _nothing_words(locator: Locator, typed: TypedAddress) -> str:
     return "knows no such address"
 
 
-def _answers(locator: Locator, addresses: Sequence[TypedAddress]) -> Sequence[Answer]:
+def _answers(locator: Locator, addresses: Sequence[TypedAddress], progress: Progress | None) -> Sequence[Answer]:
     from grownj_geo.locator import LocatorError  # noqa: PLC0415 - only addresses need it
 
     if len(addresses) > 1:
-        return locator.find_many([typed.query for typed in addresses])
+        told = None if progress is None else (lambda done, total: progress(locator.name, done, total))
+        return locator.find_many([typed.query for typed in addresses], progress=told)
     try:
         return (locator.find(addresses[0].query),)
     except LocatorError as error:

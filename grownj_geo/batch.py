@@ -155,7 +155,8 @@ def run_batch(
     progress
         Called with the rows that are done, and of how many; None where that is not known.
     tell
-        Called before anything is sent, with what is sent to whom: addresses, where online locators are switched on.
+        Called before anything is sent, with what is sent to whom: addresses, where online locators are switched on; and
+        now and then while many addresses are looked up.
 
     Raises
     ------
@@ -185,6 +186,7 @@ def run_batch(
     if tell is not None:
         for words in reader.sends:
             tell(words)
+        reader.tell_with(tell)
     started = time.monotonic()
     index, slower = _index(engine, source, reader.rows, options.index)
     with ExitStack() as stack:

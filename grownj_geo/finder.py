@@ -197,7 +197,9 @@ class Finder:
         """Return an address as `find_many` takes it; see `Asker.address`."""
         return self.asker.address(text)
 
-    def find_many(self, addresses: Sequence[TypedAddress]) -> list[Found]:
+    def find_many(
+        self, addresses: Sequence[TypedAddress], *, progress: Callable[[str, int, int], None] | None = None
+    ) -> list[Found]:
         """Return what addresses come to, each locator asked for all that are still open at once.
 
         A locator that gave no answer to any of them is not asked again by this finder.
@@ -206,8 +208,10 @@ class Finder:
         ----------
         addresses
             As `address` reads them.
+        progress
+            Called with a locator's name, how many addresses it has been asked for, and how many it is asked for.
         """
-        return self.asker.look_up(addresses, bulk=True) if addresses else []
+        return self.asker.look_up(addresses, bulk=True, progress=progress) if addresses else []
 
     def words_of(self, found: Found) -> str:
         """Return why a text has no site: what was found, what was expected, what to do."""

@@ -6,6 +6,7 @@ never ask a locator. A row that has a place already is left alone.
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ from grownj_geo.rows_cells import says_nothing
 from grownj_geo.rows_parcels import Parcels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import shapely
 
@@ -33,6 +34,7 @@ __all__ = ["LocatedRow", "RowFinder"]
 
 _LONGEST_TEXT = 1_000
 _MOST_KNOWN = 100_000
+_SAY_S = 10.0
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,9 @@ class RowFinder:
         self._known: dict[str, LocatedRow] = {}
         self._counts: Counter[str] = Counter()
         self._sent: Counter[str] = Counter()
+        self._said = time.monotonic()
+        self.tell: Callable[[str], None] | None = None
+        """Called now and then while many addresses are looked up, which may take minutes."""
 
     @property
     def useful(self) -> bool:
@@ -228,9 +233,15 @@ class RowFinder:
             except SiteError as error:
                 self._known[text] = LocatedRow(typed=text, problem=str(error).rstrip("."))
                 self._counts["not read"] += 1
-        for found in self._finder.find_many(addresses):
+        for found in self._finder.find_many(addresses, progress=self._progress):
             self._count(found)
             self._known[found.text] = self._row(found)
+
+    def _progress(self, locator: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if self.tell is not None and now - self._said >= _SAY_S:
+            self._said = now
+            self.tell(f"{locator}: {done:,} of {total:,} addresses of these rows are looked up.")
 
     def _lot(self, text: str) -> LocatedRow | None:
         """Return what block and lot in words come to; None where the words are others."""

@@ -21,7 +21,7 @@ from grownj_geo.rows_shapes import fitting_box
 from grownj_geo.tablepath import is_remote, table_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -140,6 +140,11 @@ class SiteTableReader:
     def sends(self) -> tuple[str, ...]:
         """What reading the rows sends to whom, in sentences: nothing unless an online locator is switched on."""
         return () if self._finder is None else self._finder.sends
+
+    def tell_with(self, tell: Callable[[str], None]) -> None:
+        """Have whoever reads the rows told how far looking up addresses is, which may take minutes."""
+        if self._finder is not None:
+            self._finder.tell = tell
 
     @property
     def header(self) -> list[str]:

@@ -10,6 +10,7 @@ import shapely
 from geocoding_servers import CensusServer
 from parcel_world import local_sources, parcel_home, square
 
+from grownj_geo import rows_find
 from grownj_geo.asking import Sources
 from grownj_geo.batch import BatchOptions, Question, run_batch
 from grownj_geo.determine import Directory
@@ -206,3 +207,15 @@ def test_other_parcels_are_another_run(
     assert "parcels" in table.mark
     monkeypatch.setenv("GROWNJ_HOME", str(tmp_path / "empty"))
     assert open_table(path, directory=Directory(engine.atlas), finder=Finder.at_home(engine.atlas)).mark is None
+
+
+def test_whoever_waits_is_told_how_far_looking_up_is(
+    atlas: Atlas, finder: Finder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rows_find, "_SAY_S", 0.0)
+    path = written(tmp_path, 'address\n"100 Main St, Camden"\n"1 Line Rd, Camden"\n')
+    table = open_table(path, directory=Directory(atlas), finder=finder)
+    told: list[str] = []
+    table.tell_with(told.append)
+    list(table.blocks())
+    assert told == [f"local: {done} of 2 addresses of these rows are looked up." for done in (1, 2)]
