@@ -5,7 +5,6 @@ What stands in the bill's statement only is marked so in the answer. The bill wa
 
 from __future__ import annotations
 
-from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["estimate_bill"]
 
 _HUNDRED, _NOTHING = Decimal(100), Decimal(0)
-_DAY = date(2012, 1, 10)
 
 
 def estimate_bill(credit: BillCredit) -> CreditAnswer:
@@ -47,7 +45,9 @@ def estimate_bill(credit: BillCredit) -> CreditAnswer:
     >>> found.eligible, found.amounts["employee_credit"].low
     ('yes', Decimal('6000'))
     """
-    book = AnswerBook(credit.program, Figures(load_credit_book("a1178"), _DAY, credit.trust))
+    figures = load_credit_book("a1178")
+    # Its figures begin on the day on which the bill was introduced.
+    book = AnswerBook(credit.program, Figures(figures, figures.first_day, credit.trust))
     if isinstance(credit, ZoneCredit):
         _zone(credit, book)
     elif isinstance(credit, RecoveryEmployment):

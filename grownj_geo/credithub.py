@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -37,9 +36,9 @@ def estimate_hub(project: HubProject) -> CreditAnswer:
     >>> found.eligible, found.amounts["credit"].low, found.amounts["year_1"].low
     ('yes', Decimal('60000000.00'), Decimal('6000000.00'))
     """
-    book = AnswerBook(
-        "urban-transit-hub", Figures(load_credit_book("urban-transit-hub"), date(2012, 1, 10), project.trust)
-    )
+    # The act as the bill shows it on the day on which it was introduced.
+    day = load_credit_book("a1178").first_day
+    book = AnswerBook("urban-transit-hub", Figures(load_credit_book("urban-transit-hub"), day, project.trust))
     _place(project, book)
     base = _investment(project, book)
     _employment(project, book)
