@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -35,13 +34,13 @@ def render_rechecks(done: Sequence[Recheck], refused: Sequence[Refused], console
             str(one.as_of_now) if one.as_of_was == one.as_of_now else f"{one.as_of_now}, recorded as of {one.as_of_was}"
         )
         title = f"{one.typed} ({one.source})" if one.typed != one.source else one.source
-        console.print(Text(plain(f"{title}: {_status(one)}, as of {day}"), "bold"))
+        _put(console, 0, f"{title}: {_status(one)}, as of {day}", style="bold")
         if not one.sealed:
             _put(console, 2, "not sealed (made without --save): whether it was altered cannot be seen")
         for change in one.inputs:
             _put(console, 2, f"other now: {change.words}")
         _differences(one.differences, console)
-    console.print(Text(f"{counted(done, refused)}."))
+    _put(console, 0, f"{counted(done, refused)}.")
 
 
 def counted(done: Sequence[Recheck], refused: Sequence[Refused]) -> str:
@@ -63,8 +62,11 @@ def _status(one: Recheck) -> str:
     return "CHANGED" if one.answers_differ else _BESIDE
 
 
-def _put(console: Console, indent: int, words: str) -> None:
-    console.print(Padding(Text(plain(words)), (0, 0, 0, indent), expand=False))
+def _put(console: Console, indent: int, words: str, *, style: str = "") -> None:
+    # Padding would fill lines with blanks to the same width.
+    for line in Text(plain(words), style).wrap(console, max(console.width - indent, 1)):
+        line.rstrip()
+        console.print(Text(" " * indent) + line)
 
 
 def _differences(differences: Sequence[Difference], console: Console) -> None:

@@ -107,6 +107,9 @@ def test_the_same_is_0_and_a_change_is_5(saved: Path) -> None:
     assert "Garden State Growth Zone, answer: no -> yes" in changed.stdout
     assert "Base amount, at least: $4,000 -> $5,000" in changed.stdout
     assert "P.L.2014 c.63" in changed.stdout
+    narrow = run("recheck", str(saved), "--as-of", "2014-11-01", "--width", "70").stdout.splitlines()
+    assert max(map(len, narrow)) <= 70
+    assert not [line for line in narrow if line != line.rstrip()]
 
 
 def test_other_margins_beside_the_same_answers_are_counted_apart(saved: Path, tmp_path: Path) -> None:
