@@ -233,7 +233,7 @@ class Answers:
         """
         terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
         engine = self.engine(terms)
-        site = site_of(asked, Directory(engine.atlas)) if site is None else site
+        site = self.site(asked) if site is None else site
         tag = self.tag(terms, site)
         if known_tag is not None and tag in known_tag:
             return tag
@@ -246,6 +246,18 @@ class Answers:
             self._kept[tag] = found
         self._kept.move_to_end(tag)
         return found
+
+    def whole_answer(self, asked: SiteAsk, site: Site | None = None) -> Answer:
+        """Return the answer to a question; see `answer`."""
+        found = self.answer(asked, None, site)
+        if isinstance(found, str):
+            raise TypeError("an answer was asked for without a tag, and only a tag came back")
+        return found
+
+    def site(self, asked: SiteAsk) -> Site:
+        """Return the site of a question whose place is given; see `site_of`."""
+        terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
+        return site_of(asked, Directory(self.engine(terms).atlas))
 
     def tag(self, terms: Terms, site: Site) -> str:
         """Return the entity tag of an answer."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Header, Query, Request
@@ -13,12 +14,11 @@ from grownj_geo.answers import atlas_mark
 from grownj_geo.atlas import DEFAULT_AS_OF
 from grownj_geo.determination import Determination
 from grownj_geo.errors import FactError, RulebookError
-from grownj_geo.explain import Explanation, explain
 from grownj_geo.facts import parse_fact
-from grownj_geo.serveanswers import Answer, Terms, terms_of
+from grownj_geo.serveanswers import Terms, terms_of
 from grownj_geo.servefinding import places_words, search_words, suggested
-from grownj_geo.servegeo import overlay_of
-from grownj_geo.servehelpers import better_in_helper, credits_in_helper, report_in_helper
+from grownj_geo.servehelpers import better as next_line
+from grownj_geo.servehelpers import credits_in_helper, reported
 from grownj_geo.servelists import about_words, book_rows, category_rows, definition, fact_rows, layer_rows, reading_rows
 from grownj_geo.servemodels import (
     About,
@@ -40,6 +40,7 @@ from grownj_geo.servemodels import (
 )
 from grownj_geo.serveproblems import MEDIA_TYPE, Problem, ProblemError
 from grownj_geo.servestate import Serving  # noqa: TC001 - the framework reads the annotations
+from grownj_geo.servework import determined, explained, overlaid
 from grownj_geo.store import Store
 
 if TYPE_CHECKING:
@@ -141,18 +142,11 @@ async def determine_by_body(serving: Serving, asked: SiteAsk, known: KnownTag = 
 
 
 async def _determined(serving: State, asked: SiteAsk, known: str | None) -> Response:
-    found = await serving.answer(asked, known)
+    found = await serving.ask(partial(determined, known=known), asked)
     if isinstance(found, str):
         return Response(status_code=304, headers={"ETag": found, "Cache-Control": _NO_BROWSER_STORE})
     headers = {"ETag": found.tag, "Cache-Control": _NO_BROWSER_STORE}
     return Response(found.body, media_type="application/json", headers=headers)
-
-
-async def _whole_answer(serving: State, asked: SiteAsk) -> Answer:
-    found = await serving.answer(asked)
-    if isinstance(found, str):
-        raise TypeError("an answer was asked for without a tag, and only a tag came back")
-    return found
 
 
 def _facts(stated: list[str]) -> dict[str, Any]:
@@ -178,53 +172,19 @@ def _readings(chosen: list[str]) -> dict[str, str]:
 @router.post("/overlay", response_model=FeatureCollection, response_model_exclude_none=True, tags=["sites"])
 async def overlay(serving: Serving, asked: SiteAsk) -> Any:  # noqa: ANN401 - checked by the framework
     """Return what a map shows beside the determination of a site."""
-    found = await _whole_answer(serving, asked)
-    terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
-    return await serving.answers.run(lambda: overlay_of(serving.answers.engine(terms), found.site, found.record))
+    return await serving.ask(overlaid, asked)
 
 
 @router.post("/explain", response_model=Clause, tags=["sites"])
 async def explain_category(serving: Serving, asked: ExplainAsk) -> Any:  # noqa: ANN401 - same
     """Return the tree of clauses behind one finding of a site."""
-    terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
-
-    site = await serving.site(asked, terms)
-
-    def explained() -> dict[str, Any]:
-        engine = serving.answers.engine(terms)
-        known = {category.id for category in engine.rulebook.categories}
-        if asked.category not in known:
-            detail = f"There is no category {asked.category!r} in {asked.rulebook}. See /api/v1/rules."
-            raise ProblemError(404, detail, code="no_category")
-        return _clause(explain(engine.run(site), asked.category, depth="compact" if asked.compact else "whole"))
-
-    return await serving.answers.run(explained)
-
-
-def _clause(tree: Explanation) -> dict[str, Any]:
-    observed = tree.evidence.words if tree.evidence else ""
-    return {
-        "clause": tree.clause,
-        "label": tree.label,
-        "text": tree.label,
-        "operator": tree.operator,
-        "outcome": tree.outcome,
-        "observed": observed,
-        "words": observed,
-        "citation": tree.citation,
-        "status": tree.evidence.status if tree.evidence else None,
-        "note": tree.note,
-        "readings": list(tree.readings),
-        "children": [_clause(child) for child in tree.clauses],
-    }
+    return await serving.ask(explained, asked)
 
 
 @router.post("/better", response_model=Better, tags=["sites"])
 async def better(serving: Serving, asked: SiteAsk) -> Better:
     """Return how far a site is from the next better line of the base amount."""
-    terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
-    site = await serving.site(asked, terms)
-    return Better(words=await serving.helper.run(better_in_helper, site, terms))
+    return Better(words=await serving.ask_helper(next_line, asked))
 
 
 @router.post(
@@ -239,9 +199,7 @@ async def report(
     format: Annotated[Literal["pdf", "html"], Query()] = "pdf",  # noqa: A002
 ) -> Response:
     """Return a report of one site to attach to a file, as `grownj report` makes it."""
-    terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
-    site = await serving.site(asked, terms)
-    content = await serving.helper.run(report_in_helper, asked, site, terms, format)
+    content = await serving.ask_helper(partial(reported, form=format), asked)
     media = "application/pdf" if format == "pdf" else "text/html; charset=utf-8"
     headers = {"Content-Disposition": f'attachment; filename="grownj-report.{format}"'}
     return Response(content, media_type=media, headers=headers)

@@ -9,7 +9,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
 from multiprocessing import get_context
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from grownj_geo.serveproblems import ProblemError
 
@@ -24,18 +24,28 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Helper",
-    "answer_in_helper",
+    "Work",
     "areas_in_helper",
-    "better_in_helper",
+    "better",
     "credits_in_helper",
+    "in_helper",
     "outline_in_helper",
-    "report_in_helper",
+    "reported",
 ]
 
 _MOST_MAKERS = 4
 _MOST_PARTS = 100
 _PAGE_S = 90.0
 _ResultT = TypeVar("_ResultT")
+_Result_co = TypeVar("_Result_co", covariant=True)
+
+
+class Work(Protocol[_Result_co]):
+    """A function of a module that makes something of a question, wherever it is called."""
+
+    def __call__(self, answers: Answers, asked: Any, site: Site | None, /) -> _Result_co:  # noqa: ANN401 - its own kind
+        """Return it."""
+        ...
 
 
 @dataclass
@@ -127,17 +137,17 @@ def areas_in_helper(terms: Terms) -> DrawnAreas:
     return drawn_areas(_ANSWERS[0].engine(terms))
 
 
-def answer_in_helper(asked: SiteAsk, site: Site) -> Any:  # noqa: ANN401 - an Answer
-    """Return the answer for an outline that takes long."""
-    return _ANSWERS[0].answer(asked, site=site)
+def in_helper(work: Work[_ResultT], asked: SiteAsk, site: Site | None) -> _ResultT:
+    """Return what comes of a question, by a function that the server's own thread could have called."""
+    return work(_ANSWERS[0], asked, site)
 
 
-def better_in_helper(site: Site, terms: Terms) -> str | None:
+def better(answers: Answers, asked: SiteAsk, site: Site | None) -> str | None:
     """Return how far the next better line is; None for a rulebook without lines."""
     from grownj_geo.nextbetter import next_better  # noqa: PLC0415 - where the work is done
 
-    engine = _ANSWERS[0].engine(terms)
-    return next_better(engine, site).words if engine.rulebook.tiers else None
+    engine = answers.engine(_terms(asked))
+    return next_better(engine, site or answers.site(asked)).words if engine.rulebook.tiers else None
 
 
 def credits_in_helper(asked: CreditAsk) -> str:
@@ -208,7 +218,7 @@ def _outline(sites: list[Site], name: str, notes: list[str]) -> dict[str, Any]:
     }
 
 
-def report_in_helper(asked: ReportAsk, site: Site, terms: Terms, form: str) -> bytes:
+def reported(answers: Answers, asked: ReportAsk, site: Site | None, *, form: str) -> bytes:
     """Return a report: ``"pdf"``, by Chromium where there is one, or ``"html"``."""
     from grownj_geo.candidates import Candidate  # noqa: PLC0415 - where the work is done
     from grownj_geo.reportchromium import find_chromium, print_page  # noqa: PLC0415 - same
@@ -218,7 +228,8 @@ def report_in_helper(asked: ReportAsk, site: Site, terms: Terms, form: str) -> b
     browser = find_chromium() if form == "pdf" else None
     untagged = form == "pdf" and browser is None
     check_report_packages(fpdf2=untagged)
-    engine = _ANSWERS[0].engine(terms)
+    engine = answers.engine(_terms(asked))
+    site = site or answers.site(asked)
     maker = _maker(engine, maps=("png" if untagged else "svg") if asked.map else None)
     reported = maker.report(Candidate(asked.name or site.typed, "", site))
     made = report_one(reported, Form(asked.preparer, asked.date, asked.contact))
@@ -241,3 +252,9 @@ def _maker(engine: Any, *, maps: Any) -> Any:  # noqa: ANN401 - an Engine, and a
         while len(_MAKERS) > _MOST_MAKERS:
             _MAKERS.popitem(last=False)
     return found
+
+
+def _terms(asked: SiteAsk) -> Terms:
+    from grownj_geo.serveanswers import terms_of  # noqa: PLC0415 - where the work is done
+
+    return terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)

@@ -117,6 +117,16 @@ class ProblemError(HTTPException):
         super().__init__(status, detail, dict(headers or {}))
         self.code, self.more = code, dict(more or {})
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Return how it crosses from one process to another."""
+        return _again, (self.status_code, str(self.detail), self.code, self.headers, self.more)
+
+
+def _again(
+    status: int, detail: str, code: str | None, headers: Mapping[str, str] | None, more: Mapping[str, Any]
+) -> ProblemError:
+    return ProblemError(status, detail, code=code, headers=headers, more=more)
+
 
 def problem_response(
     status: int,

@@ -5,25 +5,24 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from fastapi import Depends, Request
 
 from grownj_geo.atlas import DEFAULT_AS_OF
-from grownj_geo.determine import Directory
 from grownj_geo.errors import NoPlaceError
 from grownj_geo.pins import looks_like_pin
-from grownj_geo.serveanswers import Answers, Terms, site_of, stated_site, terms_of
+from grownj_geo.serveanswers import Answers, Terms, stated_site
 from grownj_geo.servefinding import Finding, Placed
-from grownj_geo.servehelpers import Helper, answer_in_helper, areas_in_helper
+from grownj_geo.servehelpers import Helper, areas_in_helper, in_helper
 from grownj_geo.servejobs import Jobs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from grownj_geo.serveanswers import Answer
     from grownj_geo.servegeo import DrawnAreas
     from grownj_geo.serveguard import GuardOptions
+    from grownj_geo.servehelpers import Work
     from grownj_geo.servelog import RequestLog
     from grownj_geo.servemodels import SiteAsk
     from grownj_geo.site import Site
@@ -31,9 +30,10 @@ if TYPE_CHECKING:
 __all__ = ["Serving", "State", "state_of"]
 
 _MOST_AREAS = 4
+_ResultT = TypeVar("_ResultT")
 _TEND_S = 1.0
 _LONGEST_PIN = 1_000
-_LONG_OUTLINE = 2_000
+_LONG_OUTLINE = 1_000
 """Vertices of an outline from which on it is answered in a process of its own."""
 
 
@@ -85,15 +85,15 @@ class State:
         # One who goes away does not take it from the others.
         return mark, await asyncio.shield(task)
 
-    async def answer(self, asked: SiteAsk, known: str | None = None) -> Answer | str:
-        """Return the answer to a question, or only its tag where that is known already.
+    async def ask(self, work: Work[_ResultT], asked: SiteAsk) -> _ResultT:
+        """Return what comes of a question, its site looked up first where that takes looking.
 
         Parameters
         ----------
+        work
+            A function of a module, of answers, question and site; the last is None where the question itself says it.
         asked
             The question.
-        known
-            What the caller has, as an ``If-None-Match`` header says it.
 
         Raises
         ------
@@ -101,32 +101,26 @@ class State:
             As `Answers.answer` and `Finding.site`.
         """
         if _is_long(asked.geometry):
-            terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
-            site = await self.site(asked, terms)
-            found: Answer = await self.helper.run(answer_in_helper, asked, site)
-            return found.tag if known is not None and found.tag in known else found
+            return await self.helper.run(in_helper, work, asked, None)
         if not _is_looked_up(asked):
             try:
-                return await self.answers.run(lambda: self.answers.answer(asked, known))
+                return await self.answers.run(lambda: work(self.answers, asked, None))
             except NoPlaceError:
                 pass
         site = await self._found(asked)
-        return await self.answers.run(lambda: self.answers.answer(asked, known, site))
+        return await self.answers.run(lambda: work(self.answers, asked, site))
 
-    async def site(self, asked: SiteAsk, terms: Terms) -> Site:
-        """Return the site of a question.
-
-        Raises
-        ------
-        ProblemError, SiteError, FactError, RulebookError
-            As `answer`.
-        """
-        if not _is_looked_up(asked):
+    async def ask_helper(self, work: Work[_ResultT], asked: SiteAsk) -> _ResultT:
+        """Return what comes of a question that always takes long; see `ask`."""
+        site = None
+        if _is_looked_up(asked):
+            site = await self._found(asked)
+        elif asked.geometry is None:
             try:
-                return await self.answers.run(lambda: site_of(asked, Directory(self.answers.engine(terms).atlas)))
+                site = await self.answers.run(lambda: self.answers.site(asked))
             except NoPlaceError:
-                pass
-        return await self._found(asked)
+                site = await self._found(asked)
+        return await self.helper.run(in_helper, work, asked, site)
 
     async def _found(self, asked: SiteAsk) -> Site:
         """Return a site that has to be looked up."""

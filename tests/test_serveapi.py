@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -372,3 +373,20 @@ def test_layers_that_are_added_while_it_runs_are_used_and_change_the_tag(
     assert loaded["planning_areas"] == "loaded"
     assert {layer["id"]: layer["status"] for layer in before.json()["layers"]}["planning_areas"] == "missing"
     assert after.json() == json.loads(_command(home, "check", CAMDEN, "--json"))
+
+
+@pytest.mark.slow
+def test_a_long_outline_is_drawn_and_explained_too_and_keeps_nobody_waiting(served: Served) -> None:
+    shape = json.loads(shapely.to_geojson(shapely.buffer(shapely.Point(-75.10, 39.93), 0.004, quad_segs=6_000)))
+    times: list[float] = []
+    slow = threading.Thread(target=lambda: _post(served, "overlay", geometry=shape))
+    slow.start()
+    while slow.is_alive():
+        begun = time.monotonic()
+        _post(served, "determine", site=f"40.7{len(times) % 90:02}4,-74.1641")
+        times.append(time.monotonic() - begun)
+    tree = _post(served, "explain", geometry=shape, category="garden_state_growth_zone")
+    assert tree["outcome"] == "yes"
+    assert len(times) > 1
+    wrong = _refused(served, "explain", geometry=shape, category="nope")
+    assert (wrong["status"], wrong["code"]) == (404, "no_category")

@@ -1,0 +1,87 @@
+"""The process for long work: ended where it takes too long, replaced where it is gone, and with a line that ends."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from grownj_geo.atlas import DEFAULT_AS_OF
+from grownj_geo.serveanswers import Terms
+from grownj_geo.servehelpers import Helper, areas_in_helper
+from grownj_geo.serveproblems import ProblemError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from grownj_geo.servegeo import DrawnAreas
+
+
+def test_what_takes_too_long_is_ended_and_the_next_is_done(tmp_path: Path) -> None:
+    async def both() -> tuple[ProblemError, int]:
+        helper = Helper(tmp_path, timeout_s=6.0)
+        try:
+            with pytest.raises(ProblemError) as refused:
+                await helper.run(time.sleep, 60)
+            return refused.value, await helper.run(os.getpid)
+        finally:
+            helper.end()
+
+    begun = time.monotonic()
+    problem, process = asyncio.run(both())
+    assert (problem.status_code, problem.code) == (503, "took_too_long")
+    assert process != os.getpid()
+    assert time.monotonic() - begun < 50
+
+
+def test_a_process_that_is_gone_is_said_and_replaced(tmp_path: Path) -> None:
+    async def both() -> tuple[ProblemError, int]:
+        helper = Helper(tmp_path)
+        try:
+            with pytest.raises(ProblemError) as refused:
+                await helper.run(os._exit, 9)
+            return refused.value, await helper.run(os.getpid)
+        finally:
+            helper.end()
+
+    problem, process = asyncio.run(both())
+    assert (problem.status_code, problem.code) == (503, "worker_gone")
+    assert process != os.getpid()
+
+
+def test_no_more_waits_than_may(tmp_path: Path) -> None:
+    async def several() -> list[object]:
+        helper = Helper(tmp_path, most_waiting=2)
+        try:
+            return await asyncio.gather(*(helper.run(time.sleep, 0.1) for _ in range(3)), return_exceptions=True)
+        finally:
+            helper.end()
+
+    *done, refused = asyncio.run(several())
+    assert done == [None, None]
+    assert isinstance(refused, ProblemError)
+    assert (refused.status_code, refused.headers) == (503, {"Retry-After": "30"})
+
+
+def test_what_it_refuses_comes_back_as_it_was_said(tmp_path: Path) -> None:
+    async def asked() -> DrawnAreas:
+        helper = Helper(tmp_path)
+        try:
+            return await helper.run(areas_in_helper, Terms(DEFAULT_AS_OF, "no-such-rulebook"))
+        finally:
+            helper.end()
+
+    with pytest.raises(ValueError, match="no-such-rulebook"):
+        asyncio.run(asked())
+
+
+def test_a_refusal_crosses_processes_whole() -> None:
+    import pickle  # noqa: PLC0415, S403 - our own
+
+    said = ProblemError(422, "words", code="several_places", headers={"Retry-After": "1"}, more={"choices": [1]})
+    again = pickle.loads(pickle.dumps(said))  # noqa: S301 - same
+    assert (again.status_code, again.detail, again.code) == (422, "words", "several_places")
+    assert (again.headers, again.more) == ({"Retry-After": "1"}, {"choices": [1]})
