@@ -211,6 +211,7 @@ def test_suggestions_are_chosen_by_keyboard(desk: Desk) -> None:
     assert page.input_value("#search") == words
     assert page.get_attribute("#search", "aria-expanded") == "false"
     assert "Camden City" in page.inner_text("#answer-title")
+    assert page.evaluate("document.activeElement.id") == "answer-title"
     page.wait_for_function("() => document.getElementById('live').textContent.includes('base amount $5,000')")
 
 

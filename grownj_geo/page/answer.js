@@ -146,7 +146,7 @@ export function showAnswer({ record, question, view, acts, factLabels, card }) {
   const of = (what) => areas.filter((one) => one.outcome === what);
   const title = place.words + (place.county ? ", " + place.county + " County" : "");
   const parts = [
-    make("h2", { id: "answer-title" }, title),
+    make("h2", { id: "answer-title", tabindex: "-1" }, title),
     ...headline(record),
     make("p", { class: "note", id: "better" }),
     moved(record, question, acts),

@@ -29,11 +29,11 @@ function problem(words) {
 }
 
 // Ask another question: what changes, and whether the browser's Back button returns to the one before.
-function ask(change, { fit = true, push = true } = {}) {
+function ask(change, { fit = true, push = true, focus = false } = {}) {
   const place = "site" in change || "geometry" in change ? { site: null, geometry: null, typed: null, notes: [], uncertainty: null } : {};
   state.question = { ...state.question, ...place, ...change };
   remember(push);
-  run({ fit: fit });
+  run({ fit: fit, focus: focus });
 }
 
 function remember(push) {
@@ -45,7 +45,7 @@ function remember(push) {
   else window.history.replaceState(kept, "", address);
 }
 
-async function run({ fit, told = "" }) {
+async function run({ fit, focus = false, told = "" }) {
   if (state.running !== null) state.running.abort();
   hideChoices();
   problem(told);
@@ -62,6 +62,8 @@ async function run({ fit, told = "" }) {
     if (running !== state.running) return;
     const record = JSON.parse(text);
     show(record, text, overlay, question, fit);
+    // Who sent a text goes on with its answer; who moves a marker goes on moving it.
+    if (focus) byId("answer-title").focus({ preventScroll: true });
     if (overlay.problem !== undefined) problem("The map could not be drawn for this answer. " + overlay.problem);
     better(asked, running);
     if (!record.site.located_by.startsWith("coordinates")) alternatives(question, running);
@@ -132,7 +134,7 @@ function refuse(error, question, fit) {
 function offer(found, question, { words, focus }) {
   const choose = (i) => {
     const own = found.choices[i].ask || { site: found.choices[i].site };
-    ask({ site: own.site ?? null, geometry: own.geometry ?? null, typed: own.typed ?? question.typed ?? question.site, uncertainty: own.uncertainty_ft ?? null });
+    ask({ site: own.site ?? null, geometry: own.geometry ?? null, typed: own.typed ?? question.typed ?? question.site, uncertainty: own.uncertainty_ft ?? null }, { focus: true });
   };
   showChoices({ choices: found.choices, asked: found.asked, words: words, choose: choose, focus: focus });
   view.showChoices(found.choices, choose);
@@ -389,7 +391,7 @@ async function start() {
       byId("legend").open = legendOpen;
     },
   });
-  search = readySearch((words) => ask({ site: words }));
+  search = readySearch((words) => ask({ site: words }, { focus: true }));
   facts = readyFacts({
     apply: (stated) => {
       ask({ facts: stated }, { fit: false });
@@ -420,7 +422,7 @@ async function start() {
     byId("disclaimer").textContent = state.about.disclaimer;
     privacy();
     const [vocabulary, rules] = await Promise.all([facts.vocabulary(), call("rules")]);
-    for (const fact of vocabulary) state.factLabels.set(fact.name, fact.label);
+    for (const fact of vocabulary) state.factLabels.set(fact.name, fact.label + (fact.unit ? " (" + fact.unit + ")" : ""));
     const labels = new Map(rules.categories.filter((one) => one.rulebook === "grow-nj").map((one) => [one.id, one.label]));
     readyBatch({ asOf: () => state.question.asOf, about: state.about, labels: labels });
     setView(state.question.view);
