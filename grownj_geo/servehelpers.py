@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import threading
 from collections import OrderedDict
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from grownj_geo.serveproblems import ProblemError
@@ -127,7 +128,16 @@ _MAKERS: OrderedDict[Any, Any] = OrderedDict()
 def _begin(home: Path | None) -> None:
     from grownj_geo.serveanswers import Answers  # noqa: PLC0415 - where the work is done
 
+    threading.Thread(target=_end_with_server, daemon=True).start()
     _ANSWERS[:] = [Answers(home)]
+
+
+def _end_with_server() -> None:
+    """End this process as soon as the server is gone, however that was ended."""
+    server = parent_process()
+    if server is not None:
+        server.join()
+        os._exit(1)
 
 
 def areas_in_helper(terms: Terms) -> DrawnAreas:

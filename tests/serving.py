@@ -48,12 +48,6 @@ class Served:
             sock.sendall(content)
             return read_all(sock)
 
-    def memory(self) -> int:
-        """Return the bytes that the process holds."""
-        import psutil  # noqa: PLC0415 - only some tests want it
-
-        return int(psutil.Process(self.process.pid).memory_info().rss)
-
 
 def read_all(sock: socket.socket) -> bytes:
     """Return what comes until the other side closes."""

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import httpx
+import psutil
 import pytest
 from serving import serving
 from typer.testing import CliRunner
@@ -79,6 +80,16 @@ def test_it_begins_answers_and_ends_cleanly(tmp_path: Path) -> None:
         process = served.process
     assert process.returncode in {0, 130, -2}
     assert not [line for line in served.lines if "Traceback" in line]
+
+
+def test_what_it_started_ends_with_it_however_it_is_ended(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        assert httpx.get(f"{served.address}/api/v1/areas", timeout=60).status_code == 200
+        started = psutil.Process(served.process.pid).children(recursive=True)
+        assert started
+        served.process.kill()
+        _, alive = psutil.wait_procs(started, timeout=20)
+        assert alive == []
 
 
 def test_whoever_lets_others_in_without_a_token_is_told(tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ def test_what_it_refuses_comes_back_as_it_was_said(tmp_path: Path) -> None:
 
 
 def test_a_refusal_crosses_processes_whole() -> None:
-    import pickle  # noqa: PLC0415, S403 - our own
+    import pickle  # noqa: PLC0415 - only here
 
     said = ProblemError(422, "words", code="several_places", headers={"Retry-After": "1"}, more={"choices": [1]})
     again = pickle.loads(pickle.dumps(said))  # noqa: S301 - same
