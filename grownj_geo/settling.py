@@ -125,10 +125,17 @@ def doubts(
     if match.kind not in _EXACT and match.pin is None:
         found.append(f"only the {match.kind} was found, not the house number")
     same_zip = query.zip_code is not None and query.zip_code == match.zip_code
-    if query.mun_codes and codes and not set(query.mun_codes) & set(codes):
+    # Where mail goes under a postal name is not known surely: a service that has the address under it knows better.
+    by_mail = typed.place == "postal" and (same_zip or _same_city(query, match))
+    if query.mun_codes and codes and not set(query.mun_codes) & set(codes) and not by_mail:
         wanted = " or ".join(_name(code, names) for code in query.mun_codes[:3])
         how = "was typed" if typed.place in {"named", "ambiguous"} else f"is what {query.city!r} can mean"
         found.append(f"it lies in {_name(codes[0], names)}, and {wanted} {how}")
+    elif typed.place == "postal" and not by_mail:
+        listed = "; ".join(_name(code, names) for code in query.mun_codes)
+        found.append(
+            f"no municipality is called {query.city!r}; mail is addressed so in {listed}, and perhaps elsewhere"
+        )
     elif typed.place == "guessed":
         found.append(f"no municipality is called {query.city!r}; only a name like it is known")
     elif typed.place == "ambiguous" and not same_zip:

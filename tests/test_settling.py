@@ -78,6 +78,7 @@ def test_a_street_or_a_municipality_is_no_house(kind: str, pin: str | None, sure
             ("1438",),
             "2 municipalities have the name",
         ),
+        (typed("postal", city="Fairview"), ("0408",), "mail is addressed so in Camden City"),
         (typed("guessed", city="Camdne"), ("0408",), "no municipality is called 'Camdne'"),
         (typed("none", city=None, mun_codes=()), ("0408",), "neither municipality nor ZIP code was typed"),
         (typed("unknown", city="Fairview Village", mun_codes=()), ("0408",), "no municipality is called"),
@@ -99,6 +100,10 @@ def test_a_zip_code_tells_municipalities_of_one_name_apart() -> None:
 
 
 def test_a_postal_name_is_enough_where_the_service_has_it_too() -> None:
+    sent_there = typed("postal", city="Short Hills", mun_codes=("0408",))
+    assert doubts(sent_there, match(city="Short Hills"), ("0408",), NAMES) == ()
+    assert doubts(sent_there, match(city="Short Hills"), ("0412",), NAMES) == ()
+    assert doubts(sent_there, match(city="Camden"), ("0412",), NAMES) != ()
     postal = typed("unknown", city="Short Hills", mun_codes=())
     assert doubts(postal, match(city="SHORT HILLS"), ("0408",), NAMES) == ()
     assert doubts(postal, match(city="MILLBURN"), ("0408",), NAMES) != ()
