@@ -9,6 +9,7 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
@@ -58,9 +59,9 @@ def square(place: tuple[float, float], *, half: float = 0.0003) -> dict[str, Any
     return {"type": "Polygon", "coordinates": [[*ring, ring[0]]]}
 
 
-def check(home: Path, text: str) -> dict[str, Any]:
+def check(home: Path, text: str, *options: str) -> dict[str, Any]:
     """Return the record that the command line has."""
-    command = [sys.executable, "-m", "grownj_geo", "check", text, "--json"]
+    command = [sys.executable, "-m", "grownj_geo", "check", text, *options, "--json"]
     environment = {**os.environ, "GROWNJ_HOME": str(home)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -239,7 +240,7 @@ def test_places_that_share_an_address_are_choices(desk: Desk) -> None:
     assert desk.record()["site"]["pins"] == ["0408_90_1.02"]
 
 
-def test_the_marker_dragged_over_the_line_changes_municipality_and_tier(desk: Desk) -> None:
+def test_the_marker_dragged_over_the_line_changes_municipality_and_tier(desk: Desk, home: Path) -> None:
     page = desk.page
     desk.ask(LOT)
     before = page.inner_text("#tier")
@@ -257,6 +258,8 @@ def test_the_marker_dragged_over_the_line_changes_municipality_and_tier(desk: De
     record = desk.record()
     assert record["site"]["typed"] == LOT
     assert record["site"]["latitude"] == pytest.approx(IN_COLLINGSWOOD[0], abs=3e-4)
+    lon, lat = parse_qs(urlsplit(page.url).fragment)["shape"][0].removeprefix("POINT(").removesuffix(")").split()
+    assert record == check(home, LOT, "--at", f"{lat},{lon}")
     # What was typed is a button away, and so is the question before.
     with desk.answered():
         page.click("#put-back")
@@ -392,6 +395,17 @@ def test_reports_are_downloaded(desk: Desk) -> None:
             desk.page.click(f"#report-{what}")
         assert found.value.suggested_filename.endswith(what)
         assert Path(found.value.path()).read_bytes()[: len(begins)].lower() == begins.lower()
+
+
+def test_what_is_not_found_is_said_in_plain_words(desk: Desk) -> None:
+    desk.ask("999 Nowhere Blvd, Camden")
+    said = desk.page.inner_text("#problem")
+    assert "“999 Nowhere Blvd, Camden” was not found. Check the spelling" in said
+    assert "local, which says: knows no such address" in said
+    assert "--" not in said
+    desk.ask("PO Box 12, Camden")
+    assert "box at a post office" in desk.page.inner_text("#problem")
+    assert desk.page.query_selector("#answer [data-finding]") is None
 
 
 def test_hostile_texts_stay_texts(desk: Desk) -> None:

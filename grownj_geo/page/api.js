@@ -10,7 +10,7 @@ let asking = null;
 export class Problem extends Error {
   constructor(words, { status = 0, code = null, choices = [], asked = [], errors = [] } = {}) {
     super(words);
-    Object.assign(this, { status: status, code: code, choices: choices, asked: asked, errors: errors });
+    Object.assign(this, { status: status, code: code, choices: choices ?? [], asked: asked ?? [], errors: errors ?? [] });
   }
 }
 

@@ -15,6 +15,9 @@ import { showWhy } from "./why.js";
 
 const state = { question: { ...questions.nothing(), notes: [] }, record: null, text: "", about: null, running: null, factLabels: new Map() };
 const MOST_KEPT = 300_000;
+// The service's own words also name ways of the command line; these are those of this page.
+const NOT_FOUND = new Set(["place_not_found"]);
+const LOOK_AGAIN = "Check the spelling; an address is number, street and municipality, like 520 Market Street, Camden City. Or give block and lot with the municipality, a parcel number like 0408_81_1, or coordinates; or click the place on the map.";
 let view = null;
 let areas = null;
 let drawing = null;
@@ -23,8 +26,9 @@ let search = null;
 
 // -- asking -----------------------------------------------------------------------------------------------
 
-function problem(words) {
-  byId("problem").replaceChildren(...(words === "" ? [] : [make("p", { class: "box bad" }, words)]));
+function problem(words, asked = []) {
+  const who = asked.length === 0 ? null : make("ul", { class: "notes" }, asked.map((one) => make("li", {}, "Asked: " + visible(one.locator) + ", which says: " + visible(one.words))));
+  byId("problem").replaceChildren(...(words === "" ? [] : [make("div", { class: "box bad" }, make("p", {}, words), who)]));
   if (words !== "") byId("problem").scrollIntoView({ block: "nearest" });
 }
 
@@ -127,7 +131,7 @@ function refuse(error, question, fit) {
   if (error.choices.length > 0) {
     offer(error, question, { words: "What was typed fits more than one place, or none well enough. Nothing is chosen for you.", focus: true });
     say(count(error.choices.length, "place") + " possible. Choose one.");
-  } else problem(error.message);
+  } else problem(NOT_FOUND.has(error.code) ? "“" + visible(question.typed ?? question.site ?? "") + "” was not found. " + LOOK_AGAIN : error.message, error.asked);
 }
 
 // Places among which the person chooses. What was typed stays beside the choice.
