@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import filelock
+from pydantic import ValidationError
 
 from grownj_geo.files import written_beside
 from grownj_geo.servemodels import JobOptions, JobStatus
@@ -295,14 +296,14 @@ class Jobs:
         process.wait()
 
     def _remove_old(self, place: Path, told: Callable[..., None]) -> None:
-        about = read_json(place / JOB_FILES.about)
-        expires = datetime.fromisoformat(about["expires"]) if about else None
         cancelled = (place / JOB_FILES.cancel).exists()
-        if not cancelled and expires is not None and _now() < expires:
-            return
-        if not cancelled and about is None and time.time() - place.stat().st_mtime < self.hours * 3600:
-            return
         if not cancelled:
+            status = _status(place.name, place)
+            # Of a job that cannot be read, as one that another version wrote may be, the folder has a time too.
+            written = datetime.fromtimestamp(place.stat().st_mtime, UTC)
+            expires = written + timedelta(hours=self.hours) if status is None else status.expires_at
+            if _now() < expires:
+                return
             told("job_removed", level="info", job=place.name[:8])
         (place / JOB_FILES.cancel).touch()
         self._end(place.name)
@@ -352,6 +353,7 @@ def _held(place: Path) -> bool:
 
 
 def _status(job: str, place: Path) -> JobStatus | None:
+    """Return how far a job is; None where its folder is not one of a job, or is to be removed."""
     about = read_json(place / JOB_FILES.about)
     if about is None or (place / JOB_FILES.cancel).exists():
         return None
@@ -359,20 +361,22 @@ def _status(job: str, place: Path) -> JobStatus | None:
     done, failed = read_json(place / JOB_FILES.done), read_json(place / JOB_FILES.failed)
     state = "done" if done else "failed" if failed else "running" if _held(place) else "queued"
     link = f"/api/v1/jobs/{job}"
-    return JobStatus.model_validate(
-        {
-            "id": job,
-            "status": state,
-            "file": about["file"],
-            "rows_done": progress.get("rows_done", 0),
-            "rows_total": progress.get("rows_total"),
-            "created": about["created"],
-            "started": progress.get("started"),
-            "finished": (done or failed or {}).get("finished"),
-            "expires_at": about["expires"],
-            "options": about["options"],
-            "summary": (done or {}).get("summary"),
-            "problem": (failed or {}).get("problem"),
-            "links": {"self": link, "result": f"{link}/result"},
-        }
-    )
+    found = {
+        "id": job,
+        "status": state,
+        "file": about.get("file"),
+        "rows_done": progress.get("rows_done", 0),
+        "rows_total": progress.get("rows_total"),
+        "created": about.get("created"),
+        "started": progress.get("started"),
+        "finished": (done or failed or {}).get("finished"),
+        "expires_at": about.get("expires"),
+        "options": about.get("options"),
+        "summary": (done or {}).get("summary"),
+        "problem": (failed or {}).get("problem"),
+        "links": {"self": link, "result": f"{link}/result"},
+    }
+    try:
+        return JobStatus.model_validate(found)
+    except ValidationError:
+        return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -237,6 +238,21 @@ def test_jobs_are_removed_after_their_time(tmp_path: Path) -> None:
     assert told.events == ["job_removed"]
     with pytest.raises(ProblemError):
         jobs.status(job)
+
+
+@pytest.mark.parametrize("about", ["{}", "[]", "half", '{"file": "a.csv", "options": {"colour": "red"}}'])
+def test_a_folder_that_says_nothing_of_a_job_is_none_and_goes_in_time(tmp_path: Path, about: str) -> None:
+    jobs, told = Jobs(tmp_path, hours=1.0), _Told()
+    place = jobs.folder / ("a" * 32)
+    place.mkdir(parents=True)
+    (place / JOB_FILES.about).write_text(about, encoding="utf-8")
+    jobs.tend(told)
+    assert place.exists()
+    with pytest.raises(ProblemError):
+        jobs.status(place.name)
+    os.utime(place, (0, 0))
+    jobs.tend(told)
+    assert not place.exists()
 
 
 def test_no_more_jobs_are_taken_than_may_wait(tmp_path: Path) -> None:
