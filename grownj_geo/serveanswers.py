@@ -111,6 +111,11 @@ def site_of(asked: SiteAsk, directory: Directory) -> Site:
         directory=directory,
         files=False,
     )
+    if asked.geometry is not None:
+        # The record has the outline itself; what stands here is for people.
+        kind = found.geometry.geom_type.lower() if found.geometry is not None else "geometry"
+        typed = (asked.typed or "").strip() or f"a {kind} given as GeoJSON"
+        found = replace(found, typed=typed, located_by="GeoJSON")
     return stated_site(asked, found)
 
 
@@ -122,9 +127,9 @@ def stated_site(asked: SiteAsk, found: Site) -> Site:
     FactError
         As `check_facts`.
     """
-    if asked.typed is not None and asked.typed != found.typed:
-        how = "The outline was set by hand" if asked.geometry is not None else f"It was chosen as {found.typed[:80]}"
-        found = replace(found, typed=asked.typed, notes=(*found.notes, f"{how} for what was typed."))
+    if asked.geometry is None and (asked.typed or "").strip() and asked.typed != found.typed:
+        note = f"It was chosen as {found.typed[:80]} for what was typed."
+        found = replace(found, typed=str(asked.typed), notes=(*found.notes, note))
     facts = check_facts({name: value for name, value in asked.facts.items() if value is not None})
     return replace(found, facts=facts)
 

@@ -21,7 +21,7 @@ from grownj_geo.found import UnsettledSiteError, feet_words
 from grownj_geo.locatorlocal import LocalLocator
 from grownj_geo.parceltables import parcel_editions
 from grownj_geo.servegeo import geojson_of
-from grownj_geo.serveproblems import ProblemError
+from grownj_geo.serveproblems import ProblemError, api_words
 from grownj_geo.settings import settings_path
 from grownj_geo.units import to_lonlat
 
@@ -145,7 +145,7 @@ def _settled(finder: Finder, text: str, placed: Placed) -> Site:
         choices = [_choice(finder, match, text) for match in error.found.choices[:_MOST_CHOICES]]
         code = "several_places" if choices else "place_not_found"
         asked = [vars(each) for each in error.found.asked]
-        raise ProblemError(422, str(error), code=code, more={"choices": choices, "asked": asked}) from error
+        raise ProblemError(422, api_words(str(error)), code=code, more={"choices": choices, "asked": asked}) from error
 
 
 # -- what is shown of places ---------------------------------------------------------------------------
@@ -170,7 +170,7 @@ def search_words(finder: Finder, text: str, limit: int) -> dict[str, Any]:
         choices = [_site_choice(finder, found.site, found)]
     notes = list(found.notes)
     if found.site is None:
-        notes.insert(0, finder.words_of(found))
+        notes.insert(0, api_words(finder.words_of(found)))
     return {
         "query": text,
         "form": found.form,

@@ -244,6 +244,10 @@ def _class_features(known: DrawnClass, towns: dict[str, Outline]) -> list[dict[s
                 mun_code=area.mun_code,
             )
         )
+    # What radii are drawn around, by name: stations are told apart from close by.
+    for name, lon, lat in known.points:
+        point = {"type": "Point", "coordinates": [round(lon, _DIGITS), round(lat, _DIGITS)]}
+        found.append({"type": "Feature", "geometry": point, "properties": {"name": name}})
     return found
 
 

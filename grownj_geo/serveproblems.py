@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +29,15 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.requests import Request
 
-__all__ = ["MEDIA_TYPE", "FieldProblem", "Problem", "ProblemError", "add_problem_handlers", "problem_response"]
+__all__ = [
+    "MEDIA_TYPE",
+    "FieldProblem",
+    "Problem",
+    "ProblemError",
+    "add_problem_handlers",
+    "api_words",
+    "problem_response",
+]
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -47,6 +56,8 @@ _CODES = {
     500: "unforeseen",
     503: "busy",
 }
+_OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*(?: LAT,LON)?)")
+_FIELDS = {"municipality": "mun_code", "at LAT,LON": "a point as geometry", "fact": "a fact", "reading": "a reading"}
 # What is wrong with what was sent, the most special first.
 _OF_ERRORS: tuple[tuple[type[Exception], int, str], ...] = (
     (OutsideNewJerseyError, 422, "outside_new_jersey"),
@@ -178,12 +189,23 @@ def problem_response(
     )
 
 
+def api_words(text: str) -> str:
+    """Return words that were written for the command line as they are right for whoever asks over HTTP.
+
+    Examples
+    --------
+    >>> api_words("Give it as --uncertainty-ft 50, or say where it is with --at LAT,LON.")
+    'Give it as uncertainty_ft 50, or say where it is with a point as geometry.'
+    """
+    return _OPTION.sub(lambda found: _FIELDS.get(found[1], found[1].replace("-", "_")), text)
+
+
 def problem_of(error: Exception) -> Response | None:
     """Return the refusal that one of the package's errors means; None for any other error."""
     for kind, status, code in _OF_ERRORS:
         if isinstance(error, kind):
             fault = {"fault": error.fault} if isinstance(error, LayerFault) else {}
-            return problem_response(status, str(error), code=code, more=fault)
+            return problem_response(status, api_words(str(error)), code=code, more=fault)
     return None
 
 

@@ -147,10 +147,25 @@ def test_places_that_fit_equally_well_are_choices_and_each_can_be_asked_about(se
         assert shapely.from_geojson(json.dumps(choice["geometry"])).area > 0
 
 
+def test_an_outline_that_was_drawn_is_called_what_the_caller_calls_it(served: Served) -> None:
+    ring = [[-75.12, 39.94], [-75.119, 39.94], [-75.119, 39.941], [-75.12, 39.941], [-75.12, 39.94]]
+    shape = {"type": "Polygon", "coordinates": [ring]}
+    named = _post(served, "determine", geometry=shape, typed="Parcel drawn on the map, 4 corners")["site"]
+    plain = _post(served, "determine", geometry={"type": "Feature", "properties": {}, "geometry": shape})["site"]
+    assert (named["typed"], named["located_by"], named["notes"]) == (
+        "Parcel drawn on the map, 4 corners",
+        "GeoJSON",
+        [],
+    )
+    assert plain["typed"] == "a polygon given as GeoJSON"
+    assert named["geometry_wkt"] == plain["geometry_wkt"]
+
+
 def test_an_address_that_nobody_knows_is_refused_with_who_was_asked(served: Served) -> None:
     found = _refused(served, "determine", site="99 Nowhere Lane, Camden")
     assert (found["status"], found["code"]) == (422, "place_not_found")
     assert [each["locator"] for each in found["asked"]] == ["local"]
+    assert "--" not in found["detail"]
 
 
 @pytest.mark.parametrize(
@@ -246,6 +261,7 @@ def test_areas_have_a_legend_and_each_its_ground(served: Served) -> None:
         again = client.get("/api/v1/areas/growth_zone", headers={"If-None-Match": zone.headers["etag"]})
         towns = client.get("/api/v1/areas/municipalities").json()
         none = client.get("/api/v1/areas/nope")
+        stations = client.get("/api/v1/areas/station_radius").json()["features"]
     assert zone.headers["content-encoding"] == "gzip"
     assert "content-encoding" not in plain.headers
     assert zone.json() == plain.json()
@@ -254,6 +270,7 @@ def test_areas_have_a_legend_and_each_its_ground(served: Served) -> None:
     assert "growth_zone" in ids
     assert {known["id"] for known in legend["missing"]}.isdisjoint(ids)
     assert all(re.fullmatch("#[0-9A-F]{6}", known["colour"]) for known in legend["classes"])
+    assert any(f["geometry"]["type"] == "Point" and "Broad" in f["properties"]["name"] for f in stations)
     camden = next(f for f in zone.json()["features"] if f["properties"]["mun_code"] == "0408")
     assert shapely.from_geojson(json.dumps(camden["geometry"])).covers(shapely.Point(-75.119, 39.9447))
     assert len(towns["features"]) > 500
