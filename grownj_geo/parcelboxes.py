@@ -2,7 +2,7 @@
 
 The tree is SQLite's own R*Tree, in the same file as the parcels and read without writing. It holds a box for each
 block of 64 parcels that follow one another along Hilbert's curve, not one for each parcel: so it is made in seconds for
-the whole State, and an import puts its own blocks beside the others'. `scripts/benchmark_parcels.py --trees` measures it
+the whole State, and an import puts its own blocks beside the others'. `scripts/benchmark_parcels.py --trees` puts it
 beside an R*Tree over all parcels and the library rtree, which writes its files again whenever a reader closes them. Of
 3.4 million parcels on two cores: made in 6.4, 57 and 6.5 s; 100, 184 and 203 MB; 0.02, 0.01 and 0.05 ms a point.
 """
