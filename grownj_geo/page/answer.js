@@ -19,31 +19,79 @@ function measure(finding) {
 }
 
 function isNear(finding) {
-  return finding.kind !== "project" && (finding.causes.includes("near_line") || (finding.margin_ft !== null && Math.abs(finding.margin_ft) <= NEAR_FT));
+  return (
+    finding.kind !== "project" &&
+    (finding.causes.includes("near_line") || (finding.margin_ft !== null && Math.abs(finding.margin_ft) <= NEAR_FT))
+  );
 }
 
 function findingRow(finding, view, acts, factLabels) {
-  const facts = [outcome(finding), measure(finding), finding.assumed ? "rests on an assumption" : null, weak(finding.status)].filter((one) => one);
-  const parts = [make("h4", {}, finding.label), make("p", { class: "facts" }, facts.join("; "), isNear(finding) ? " " : null, isNear(finding) ? make("span", { class: "near" }, "near a line") : null)];
+  const facts = [outcome(finding), measure(finding), finding.assumed ? "rests on an assumption" : null, weak(finding.status)].filter(
+    (one) => one,
+  );
+  const parts = [
+    make("h4", {}, finding.label),
+    make(
+      "p",
+      { class: "facts" },
+      facts.join("; "),
+      isNear(finding) ? " " : null,
+      isNear(finding) ? make("span", { class: "near" }, "near a line") : null,
+    ),
+  ];
   if (finding.kind !== "project" || finding.outcome !== "undetermined") parts.push(make("p", { class: "why" }, visible(finding.why)));
   const ways = finding.would_decide.slice(0, MOST_WAYS);
   if (ways.length > 0) {
     const rest = finding.would_decide.length - ways.length;
-    parts.push(make("p", { class: "needs" }, "Could be decided by: " + ways.map((one) => visible(one.words)).join("; or ") + (rest > 0 ? "; or in " + count(rest, "other way") : "") + "."));
+    parts.push(
+      make(
+        "p",
+        { class: "needs" },
+        "Could be decided by: " +
+          ways.map((one) => visible(one.words)).join("; or ") +
+          (rest > 0 ? "; or in " + count(rest, "other way") : "") +
+          ".",
+      ),
+    );
   }
-  for (const [name, other] of Object.entries(finding.under_other_readings || {})) parts.push(make("p", { class: "needs" }, "Under the reading " + name + ": " + other + "."));
+  for (const [name, other] of Object.entries(finding.under_other_readings || {}))
+    parts.push(make("p", { class: "needs" }, "Under the reading " + name + ": " + other + "."));
   parts.push(make("p", { class: "cite" }, finding.citation));
   const links = [button("Why?", () => acts.why(finding), { class: "link", "aria-label": "Why? " + finding.label })];
-  if (view.lineOf(finding.id) !== undefined) links.push(button("Show the line on the map", () => acts.line(finding), { class: "link", "aria-label": "Show the line on the map: " + finding.label }));
-  const asked = [...new Set(ways.flatMap((one) => one.needs).filter((need) => need.startsWith("fact:")).map((need) => need.slice(5)))];
-  for (const name of asked.slice(0, MOST_WAYS)) links.push(button("State: " + (factLabels.get(name) || name.replaceAll("_", " ")), () => acts.state(name), { class: "link" }));
+  if (view.lineOf(finding.id) !== undefined)
+    links.push(
+      button("Show the line on the map", () => acts.line(finding), {
+        class: "link",
+        "aria-label": "Show the line on the map: " + finding.label,
+      }),
+    );
+  const asked = [
+    ...new Set(
+      ways
+        .flatMap((one) => one.needs)
+        .filter((need) => need.startsWith("fact:"))
+        .map((need) => need.slice(5)),
+    ),
+  ];
+  for (const name of asked.slice(0, MOST_WAYS))
+    links.push(button("State: " + (factLabels.get(name) || name.replaceAll("_", " ")), () => acts.state(name), { class: "link" }));
   parts.push(make("div", { class: "links" }, links));
-  return make("li", { class: "finding", "data-finding": finding.id, "data-outcome": finding.outcome }, sign(finding.outcome), make("div", {}, parts));
+  return make(
+    "li",
+    { class: "finding", "data-finding": finding.id, "data-outcome": finding.outcome },
+    sign(finding.outcome),
+    make("div", {}, parts),
+  );
 }
 
 function group(title, found, open, row) {
   if (found.length === 0) return null;
-  return make("details", { open: open, class: "group", id: "group-" + title.toLowerCase().replaceAll(" ", "-") }, make("summary", {}, make("h3", {}, title + " (" + found.length + ")")), make("ul", { class: "plain" }, found.map(row)));
+  return make(
+    "details",
+    { open: open, class: "group", id: "group-" + title.toLowerCase().replaceAll(" ", "-") },
+    make("summary", {}, make("h3", {}, title + " (" + found.length + ")")),
+    make("ul", { class: "plain" }, found.map(row)),
+  );
 }
 
 // -- parts of the answer ----------------------------------------------------------------------------------
@@ -52,11 +100,26 @@ function headline(record) {
   const area = record.findings.find((one) => one.id === "qualified_incentive_area");
   const parts = [];
   if (area !== undefined) {
-    parts.push(make("p", { class: "headline", id: "headline" }, sign(area.outcome), make("span", {}, make("strong", {}, area.label + ": " + outcome(area)), area.assumed ? "rests on an assumption" : null)));
+    parts.push(
+      make(
+        "p",
+        { class: "headline", id: "headline" },
+        sign(area.outcome),
+        make("span", {}, make("strong", {}, area.label + ": " + outcome(area)), area.assumed ? "rests on an assumption" : null),
+      ),
+    );
   }
   if (record.tier !== null) {
     const status = weak(record.tier.status);
-    parts.push(make("p", { id: "tier" }, make("strong", {}, "Base amount: "), record.tier.words + (status ? " (" + status + ")" : "") + " ", make("span", { class: "cite" }, record.tier.citation)));
+    parts.push(
+      make(
+        "p",
+        { id: "tier" },
+        make("strong", {}, "Base amount: "),
+        record.tier.words + (status ? " (" + status + ")" : "") + " ",
+        make("span", { class: "cite" }, record.tier.citation),
+      ),
+    );
   }
   return parts;
 }
@@ -70,35 +133,95 @@ function nearLines(record, view, acts) {
   }
   const rows = [...near].map(([words, found]) => {
     const shown = found.find((one) => view.lineOf(one.id) !== undefined);
-    const line = shown === undefined ? null : button("Show the line", () => acts.line(shown), { class: "link", "aria-label": "Show the line: " + shown.label });
+    const line =
+      shown === undefined
+        ? null
+        : button("Show the line", () => acts.line(shown), { class: "link", "aria-label": "Show the line: " + shown.label });
     return make("li", {}, make("strong", {}, found.map((one) => one.label).join(", ")), ": " + words + ". ", line);
   });
   for (const one of record.place.neighbours) {
-    if (one.distance_ft !== null) rows.push(make("li", {}, make("strong", {}, visible(one.name)), " begins " + feet(one.distance_ft) + " away; municipal lines are known to some feet only."));
+    if (one.distance_ft !== null)
+      rows.push(
+        make(
+          "li",
+          {},
+          make("strong", {}, visible(one.name)),
+          " begins " + feet(one.distance_ft) + " away; municipal lines are known to some feet only.",
+        ),
+      );
   }
   if (rows.length === 0) return null;
-  return make("div", { class: "box warn", id: "near" }, make("h3", {}, "Near a line"), make("p", {}, "A small error of the place or of the map could change this:"), make("ul", {}, rows));
+  return make(
+    "div",
+    { class: "box warn", id: "near" },
+    make("h3", {}, "Near a line"),
+    make("p", {}, "A small error of the place or of the map could change this:"),
+    make("ul", {}, rows),
+  );
 }
 
 function stations(record) {
   if (record.stations.length === 0) return null;
-  const rows = record.stations.map((one) => make("tr", {}, make("th", { scope: "row" }, visible(one.name) + (weak(one.status) ? " (" + weak(one.status) + ")" : "")), make("td", {}, one.operator + " " + one.mode.replaceAll("_", " ")), make("td", { class: "number" }, one.distance_ft.value === null ? "" : feet(one.distance_ft.value)), make("td", { class: "number" }, number(Math.round(one.uncertainty_ft)) + " ft")));
-  const head = ["Station", "Operator, mode", "Distance", "Known to"].map((words, i) => make("th", { scope: "col", class: i > 1 ? "number" : null }, words));
-  return make("details", { id: "stations" }, make("summary", {}, make("h3", {}, "Nearest stations (" + rows.length + ")")), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Nearest stations" }, make("table", {}, make("thead", {}, make("tr", {}, head)), make("tbody", {}, rows))));
+  const rows = record.stations.map((one) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, visible(one.name) + (weak(one.status) ? " (" + weak(one.status) + ")" : "")),
+      make("td", {}, one.operator + " " + one.mode.replaceAll("_", " ")),
+      make("td", { class: "number" }, one.distance_ft.value === null ? "" : feet(one.distance_ft.value)),
+      make("td", { class: "number" }, number(Math.round(one.uncertainty_ft)) + " ft"),
+    ),
+  );
+  const head = ["Station", "Operator, mode", "Distance", "Known to"].map((words, i) =>
+    make("th", { scope: "col", class: i > 1 ? "number" : null }, words),
+  );
+  return make(
+    "details",
+    { id: "stations" },
+    make("summary", {}, make("h3", {}, "Nearest stations (" + rows.length + ")")),
+    make(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Nearest stations" },
+      make("table", {}, make("thead", {}, make("tr", {}, head)), make("tbody", {}, rows)),
+    ),
+  );
 }
 
 function notChecked(record) {
   if (record.not_checked.length === 0) return null;
   const names = new Map(record.findings.map((one) => [one.id, one.label]));
-  const rows = record.not_checked.map((one) => make("li", { class: "edition" }, make("h4", {}, one.title), make("p", { class: "why" }, "Waiting for it: " + one.findings.map((id) => names.get(id) || id).join(", ")), make("p", { class: "note" }, visible(one.how_to_load)), make("p", { class: "note" }, "To load it: ", make("code", {}, one.command))));
-  return make("details", { id: "not-checked" }, make("summary", {}, make("h3", {}, "Not checked: layers that are not loaded (" + rows.length + ")")), make("ul", { class: "plain" }, rows));
+  const rows = record.not_checked.map((one) =>
+    make(
+      "li",
+      { class: "edition" },
+      make("h4", {}, one.title),
+      make("p", { class: "why" }, "Waiting for it: " + one.findings.map((id) => names.get(id) || id).join(", ")),
+      make("p", { class: "note" }, visible(one.how_to_load)),
+      make("p", { class: "note" }, "To load it: ", make("code", {}, one.command)),
+    ),
+  );
+  return make(
+    "details",
+    { id: "not-checked" },
+    make("summary", {}, make("h3", {}, "Not checked: layers that are not loaded (" + rows.length + ")")),
+    make("ul", { class: "plain" }, rows),
+  );
 }
 
 // Both are kept and said: what was typed, and where the person put it.
 function moved(record, question, acts) {
   const own = question.notes.map((one) => make("p", {}, visible(one)));
   if (question.geometry !== null && question.geometry.type === "Point" && question.typed !== null) {
-    own.unshift(make("p", {}, make("strong", {}, "You set the place yourself. "), "Typed was ", named(question.typed), "; what follows is for the place that you set."));
+    own.unshift(
+      make(
+        "p",
+        {},
+        make("strong", {}, "You set the place yourself. "),
+        "Typed was ",
+        named(question.typed),
+        "; what follows is for the place that you set.",
+      ),
+    );
     own.push(button("Put it back to where it was found", acts.putBack, { id: "put-back" }));
   }
   return own.length === 0 ? null : make("div", { class: "box", id: "moved" }, own);
@@ -106,7 +229,16 @@ function moved(record, question, acts) {
 
 function list(title, lines, id) {
   if (lines.length === 0) return null;
-  return make("details", { id: id }, make("summary", {}, make("h3", {}, title + " (" + lines.length + ")")), make("ul", { class: "notes" }, lines.map((one) => make("li", {}, visible(one)))));
+  return make(
+    "details",
+    { id: id },
+    make("summary", {}, make("h3", {}, title + " (" + lines.length + ")")),
+    make(
+      "ul",
+      { class: "notes" },
+      lines.map((one) => make("li", {}, visible(one))),
+    ),
+  );
 }
 
 function assumptions(record, question, acts) {
@@ -114,19 +246,62 @@ function assumptions(record, question, acts) {
   if (lines.length === 0 && !question.strict) return null;
   const box = make("input", { type: "checkbox", id: "strict", checked: question.strict });
   box.addEventListener("change", () => acts.strict(box.checked));
-  return make("details", { id: "assumptions", open: question.strict }, make("summary", {}, make("h3", {}, "Assumptions (" + (question.strict ? "left out" : lines.length) + ")")), make("ul", { class: "notes" }, lines.map((one) => make("li", {}, visible(one)))), make("label", { class: "choice", for: "strict" }, box, make("span", {}, "Answer without assumptions ", make("span", { class: "note" }, "what rests on one is then undetermined"))));
+  return make(
+    "details",
+    { id: "assumptions", open: question.strict },
+    make("summary", {}, make("h3", {}, "Assumptions (" + (question.strict ? "left out" : lines.length) + ")")),
+    make(
+      "ul",
+      { class: "notes" },
+      lines.map((one) => make("li", {}, visible(one))),
+    ),
+    make(
+      "label",
+      { class: "choice", for: "strict" },
+      box,
+      make("span", {}, "Answer without assumptions ", make("span", { class: "note" }, "what rests on one is then undetermined")),
+    ),
+  );
 }
 
 function stated(record, factLabels, acts) {
   const facts = Object.entries(record.site.facts);
   if (facts.length === 0) return null;
-  const plain = (value) => (typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "number" ? number(value) : visible(value));
-  return make("div", { class: "box", id: "stated" }, make("h3", {}, "Stated"), make("dl", { class: "facts-of" }, facts.flatMap(([name, value]) => [make("dt", {}, factLabels.get(name) || name), make("dd", {}, plain(value))])), button("Change what is stated", () => acts.state(null), { class: "link" }));
+  const plain = (value) =>
+    typeof value === "boolean" ? (value ? "yes" : "no") : typeof value === "number" ? number(value) : visible(value);
+  return make(
+    "div",
+    { class: "box", id: "stated" },
+    make("h3", {}, "Stated"),
+    make(
+      "dl",
+      { class: "facts-of" },
+      facts.flatMap(([name, value]) => [make("dt", {}, factLabels.get(name) || name), make("dd", {}, plain(value))]),
+    ),
+    button("Change what is stated", () => acts.state(null), { class: "link" }),
+  );
 }
 
 function layersUsed(record) {
-  const rows = record.layers.filter((one) => one.status !== "missing").map((one) => make("li", {}, visible(one.title) + ": " + (one.status === "unusable" ? "could not be used: " + visible(one.problem) : (one.edition ? "edition of " + one.edition : "no edition date") + ", fingerprint " + String(one.sha256).slice(0, 12))));
-  return make("details", { id: "layers-used" }, make("summary", {}, make("h3", {}, "Layers used (" + rows.length + ")")), make("ul", { class: "notes" }, rows));
+  const rows = record.layers
+    .filter((one) => one.status !== "missing")
+    .map((one) =>
+      make(
+        "li",
+        {},
+        visible(one.title) +
+          ": " +
+          (one.status === "unusable"
+            ? "could not be used: " + visible(one.problem)
+            : (one.edition ? "edition of " + one.edition : "no edition date") + ", fingerprint " + String(one.sha256).slice(0, 12)),
+      ),
+    );
+  return make(
+    "details",
+    { id: "layers-used" },
+    make("summary", {}, make("h3", {}, "Layers used (" + rows.length + ")")),
+    make("ul", { class: "notes" }, rows),
+  );
 }
 
 // -- the whole --------------------------------------------------------------------------------------------
@@ -135,7 +310,12 @@ export function summary(record) {
   const area = record.findings.find((one) => one.id === "qualified_incentive_area");
   const areas = record.findings.filter((one) => one.kind !== "project");
   const n = (what) => areas.filter((one) => one.outcome === what).length;
-  const parts = [record.place.words, area === undefined ? null : area.label + " " + outcome(area), record.tier === null ? null : "base amount " + record.tier.words, n("yes") + " yes, " + n("undetermined") + " undetermined, " + n("no") + " no"];
+  const parts = [
+    record.place.words,
+    area === undefined ? null : area.label + " " + outcome(area),
+    record.tier === null ? null : "base amount " + record.tier.words,
+    n("yes") + " yes, " + n("undetermined") + " undetermined, " + n("no") + " no",
+  ];
   return parts.filter((one) => one).join("; ") + ".";
 }
 
@@ -151,24 +331,47 @@ export function showAnswer({ record, question, view, acts, factLabels, card }) {
     make("p", { class: "note", id: "better" }),
     moved(record, question, acts),
     nearLines(record, view, acts),
-    make("div", { class: "tools", role: "group", "aria-label": "Take the answer with you" },
+    make(
+      "div",
+      { class: "tools", role: "group", "aria-label": "Take the answer with you" },
       button("PDF report", (event) => acts.report("pdf", event.currentTarget), { id: "report-pdf", class: "main" }),
       button("Web report", (event) => acts.report("html", event.currentTarget), { id: "report-html" }),
       button("JSON record", acts.record, { id: "record-json" }),
-      button("Copy link", acts.share, { id: "share" })),
+      button("Copy link", acts.share, { id: "share" }),
+    ),
     make("div", { id: "shared" }),
     card,
     stated(record, factLabels, acts),
     group("Yes", of("yes"), true, row),
     group("Undetermined", of("undetermined"), true, row),
     group("No", of("no"), false, row),
-    group("Depends on the project", record.findings.filter((one) => one.kind === "project"), false, row),
+    group(
+      "Depends on the project",
+      record.findings.filter((one) => one.kind === "project"),
+      false,
+      row,
+    ),
     stations(record),
     assumptions(record, question, acts),
     list("Cautions", record.cautions, "cautions"),
     notChecked(record),
     layersUsed(record),
-    make("p", { class: "cite" }, "As of " + record.as_of + ", by " + record.rulebook.title + ", version " + record.rulebook.version + ". " + (record.wording || "") + " Made with " + record.software + ". " + record.disclaimer),
+    make(
+      "p",
+      { class: "cite" },
+      "As of " +
+        record.as_of +
+        ", by " +
+        record.rulebook.title +
+        ", version " +
+        record.rulebook.version +
+        ". " +
+        (record.wording || "") +
+        " Made with " +
+        record.software +
+        ". " +
+        record.disclaimer,
+    ),
   ];
   const into = byId("answer");
   const open = new Map([...into.querySelectorAll("details[id]")].map((one) => [one.id, one.open]));
@@ -182,7 +385,8 @@ export function needs(record) {
   const found = new Map();
   for (const finding of record.findings) {
     for (const missing of finding.would_decide) {
-      for (const need of missing.needs) if (need.startsWith("fact:")) found.set(need.slice(5), (found.get(need.slice(5)) || 0) + (finding.kind === "project" ? 1 : 100));
+      for (const need of missing.needs)
+        if (need.startsWith("fact:")) found.set(need.slice(5), (found.get(need.slice(5)) || 0) + (finding.kind === "project" ? 1 : 100));
     }
   }
   return [...found].sort((a, b) => b[1] - a[1]).map(([name]) => name);

@@ -65,12 +65,19 @@ async function problemOf(answer) {
   const kind = answer.headers.get("Content-Type") || "";
   const told = kind.includes("json") ? await answer.json() : {};
   const words = typeof told.detail === "string" ? told.detail : told.title;
-  return new Problem(words || "The service answered with the status " + answer.status + " and no reason.", { ...told, status: answer.status });
+  return new Problem(words || "The service answered with the status " + answer.status + " and no reason.", {
+    ...told,
+    status: answer.status,
+  });
 }
 
 // Ask the service; `json` or `form` is sent, and JSON comes back unless another kind is wanted.
 export async function call(path, { method, json, form, signal, kind = "json" } = {}) {
-  const about = { method: method || (json || form ? "POST" : "GET"), headers: { Accept: kind === "json" ? "application/json" : "*/*" }, signal: signal };
+  const about = {
+    method: method || (json || form ? "POST" : "GET"),
+    headers: { Accept: kind === "json" ? "application/json" : "*/*" },
+    signal: signal,
+  };
   if (json !== undefined) {
     about.body = JSON.stringify(json);
     about.headers["Content-Type"] = "application/json";

@@ -63,16 +63,21 @@ export async function readyAreas(map) {
   async function fill(own) {
     const found = await call("areas/" + encodeURIComponent(own.id) + day);
     own.group.clearLayers();
+    own.points = [];
     for (const feature of found.features) {
       const about = feature.properties;
+      // What radii are drawn around has its name and a dot from close by.
+      if (feature.geometry !== null && feature.geometry.type === "Point") {
+        const [lon, lat] = feature.geometry.coordinates;
+        own.points.push([names.push(visible(about.name)) - 1, lat, lon]);
+        continue;
+      }
       const shape = feature.geometry === null ? base.byCode.get(about.mun_code) : polygons(feature.geometry);
       // A band of some feet either way is not drawn here: the answer tells how well a place is known.
       if (shape === undefined || about.band_ft > 0) continue;
       const area = L.polygon(shape, style(own, about.sureness === "sure")).addTo(own.group);
       area.sure = about.sureness === "sure";
     }
-    // What radii are drawn around has its name and a dot from close by.
-    own.points = (found.points || []).map(([name, lon, lat]) => [names.push(visible(name)) - 1, lat, lon]);
     own.filled = true;
   }
 
@@ -103,7 +108,12 @@ export async function readyAreas(map) {
       }
     }
     box.addEventListener("change", change);
-    const made = make("li", { class: "layer" }, make("label", { for: box.id }, box, grownj.swatch(own), make("span", {}, own.label)), trouble);
+    const made = make(
+      "li",
+      { class: "layer" },
+      make("label", { for: box.id }, box, grownj.swatch(own), make("span", {}, own.label)),
+      trouble,
+    );
     return { made: made, change: change, own: own };
   }
 
@@ -114,12 +124,48 @@ export async function readyAreas(map) {
       const own = known.classes.filter((one) => one.group === group.id).map((one) => row(classes.get(one.id)));
       if (own.length === 0) continue;
       rows.push(...own);
-      parts.push(make("fieldset", {}, make("legend", {}, group.label), make("ul", { class: "plain" }, own.map((one) => one.made))));
+      parts.push(
+        make(
+          "fieldset",
+          {},
+          make("legend", {}, group.label),
+          make(
+            "ul",
+            { class: "plain" },
+            own.map((one) => one.made),
+          ),
+        ),
+      );
     }
-    parts.push(make("p", { class: "note" }, "Dashed, paler ground may belong: it lies between bounds, or something is open. Lines are simplified for drawing; answers are measured on the layers themselves."));
+    parts.push(
+      make(
+        "p",
+        { class: "note" },
+        "Dashed, paler ground may belong: it lies between bounds, or something is open. Lines are simplified for drawing; answers are measured on the layers themselves.",
+      ),
+    );
     if (known.missing.length > 0) {
-      const missing = known.missing.map((own) => make("li", { class: "layer" }, make("span", { class: "pair" }, grownj.swatch(own), make("span", {}, own.label, " ", make("small", {}, "(" + visible(own.why) + ")")))));
-      parts.push(make("details", {}, make("summary", {}, "Not drawn: " + known.missing.length + " classes"), make("p", { class: "note" }, "Under Layers it is said how each can be loaded."), make("ul", { class: "plain" }, missing)));
+      const missing = known.missing.map((own) =>
+        make(
+          "li",
+          { class: "layer" },
+          make(
+            "span",
+            { class: "pair" },
+            grownj.swatch(own),
+            make("span", {}, own.label, " ", make("small", {}, "(" + visible(own.why) + ")")),
+          ),
+        ),
+      );
+      parts.push(
+        make(
+          "details",
+          {},
+          make("summary", {}, "Not drawn: " + known.missing.length + " classes"),
+          make("p", { class: "note" }, "Under Layers it is said how each can be loaded."),
+          make("ul", { class: "plain" }, missing),
+        ),
+      );
     }
     byId("legend-body").replaceChildren(...parts);
     return rows;
@@ -133,7 +179,9 @@ export async function readyAreas(map) {
     for (const own of classes.values()) own.group.remove();
     classes.clear();
     for (const own of known.classes) classes.set(own.id, { ...own, group: L.layerGroup(), points: [], filled: false });
-    byId("patterns").replaceChildren(...[...known.classes, ...known.missing].filter((own) => own.pattern !== "outline").map(grownj.pattern));
+    byId("patterns").replaceChildren(
+      ...[...known.classes, ...known.missing].filter((own) => own.pattern !== "outline").map(grownj.pattern),
+    );
     const rows = legend(known);
     await Promise.all(rows.filter((one) => one.own.shown).map((one) => one.change()));
     map.getContainer().dataset.day = asOf || "default";

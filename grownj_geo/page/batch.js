@@ -6,7 +6,13 @@ import { busy, button, byId, count, isBusy, make, number, say, visible } from ".
 const KEPT = "grownj-jobs";
 const POLL_MS = 1000;
 const GONE = 404;
-const WORDS = { queued: "Waiting for its turn", running: "Being checked", done: "Done", failed: "Could not be checked", cancelled: "Cancelled" };
+const WORDS = {
+  queued: "Waiting for its turn",
+  running: "Being checked",
+  done: "Done",
+  failed: "Could not be checked",
+  cancelled: "Cancelled",
+};
 
 function kept() {
   try {
@@ -26,7 +32,12 @@ export function readyBatch({ asOf, about, labels }) {
   const list = byId("jobs");
   const rows = new Map();
   const { limits } = about;
-  byId("many-note").textContent = "Rows are checked as of the day that is set above. At most " + number(limits.upload_mb) + " MB. The table and its answer stay with the service that you opened, for " + number(limits.job_hours) + " hours, and are then removed; you can remove them sooner.";
+  byId("many-note").textContent =
+    "Rows are checked as of the day that is set above. At most " +
+    number(limits.upload_mb) +
+    " MB. The table and its answer stay with the service that you opened, for " +
+    number(limits.job_hours) +
+    " hours, and are then removed; you can remove them sooner.";
 
   function none() {
     byId("jobs-none").hidden = rows.size > 0;
@@ -38,21 +49,36 @@ export function readyBatch({ asOf, about, labels }) {
     const state = make("p", { class: "state" });
     const bar = make("progress", { "aria-label": "Progress", max: 1 });
     const told = make("div", {});
-    const take = button("Download the answers", async () => {
-      if (isBusy(take)) return;
-      busy(take, true);
-      try {
-        await download("jobs/" + made.id + "/result", {}, "answers.csv");
-      } catch (error) {
-        if (!(error instanceof Problem)) throw error;
-        told.replaceChildren(make("p", { class: "problem" }, error.message));
-      } finally {
-        busy(take, false);
-      }
-    }, { class: "main" });
+    const take = button(
+      "Download the answers",
+      async () => {
+        if (isBusy(take)) return;
+        busy(take, true);
+        try {
+          await download("jobs/" + made.id + "/result", {}, "answers.csv");
+        } catch (error) {
+          if (!(error instanceof Problem)) throw error;
+          told.replaceChildren(make("p", { class: "problem" }, error.message));
+        } finally {
+          busy(take, false);
+        }
+      },
+      { class: "main" },
+    );
     const stop = button("Cancel", () => remove(made));
     const item = make("li", { class: "job", "data-job": job.id }, title, state, bar, told, make("div", { class: "tools" }, take, stop));
-    const made = { id: job.id, job: job, item: item, title: title, state: state, bar: bar, told: told, take: take, stop: stop, status: null };
+    const made = {
+      id: job.id,
+      job: job,
+      item: item,
+      title: title,
+      state: state,
+      bar: bar,
+      told: told,
+      take: take,
+      stop: stop,
+      status: null,
+    };
     rows.set(job.id, made);
     list.prepend(item);
     none();
@@ -66,7 +92,10 @@ export function readyBatch({ asOf, about, labels }) {
     made.title.textContent = name;
     made.bar.setAttribute("aria-label", "Progress of " + name);
     const of = job.rows_total ? " of " + number(job.rows_total) : "";
-    const done = job.status === "running" || job.status === "done" ? ": " + (job.rows_done ? number(job.rows_done) + of + " rows" : "reading the table") : "";
+    const done =
+      job.status === "running" || job.status === "done"
+        ? ": " + (job.rows_done ? number(job.rows_done) + of + " rows" : "reading the table")
+        : "";
     made.state.textContent = WORDS[job.status] + done;
     made.bar.hidden = !going;
     if (job.rows_total) made.bar.value = Math.min(job.rows_done / job.rows_total, 1);
@@ -86,7 +115,8 @@ export function readyBatch({ asOf, about, labels }) {
   function results(job) {
     if (job.problem) return [make("p", { class: "problem" }, visible(job.problem))];
     const parts = summaryOf(job.summary, labels);
-    if (job.status === "done" && job.expires_at) parts.push(make("p", { class: "note" }, "Kept until " + new Date(job.expires_at).toLocaleString() + "."));
+    if (job.status === "done" && job.expires_at)
+      parts.push(make("p", { class: "note" }, "Kept until " + new Date(job.expires_at).toLocaleString() + "."));
     return parts;
   }
 
@@ -145,7 +175,12 @@ export function readyBatch({ asOf, about, labels }) {
     if (isBusy(start) || file === undefined) return;
     problem.textContent = "";
     if (file.size > limits.upload_mb * 1024 * 1024) {
-      problem.textContent = "The table has " + number(Math.ceil(file.size / 1024 / 1024)) + " MB; at most " + number(limits.upload_mb) + " MB are taken. Send it in parts.";
+      problem.textContent =
+        "The table has " +
+        number(Math.ceil(file.size / 1024 / 1024)) +
+        " MB; at most " +
+        number(limits.upload_mb) +
+        " MB are taken. Send it in parts.";
       return;
     }
     const form = new FormData();
@@ -180,15 +215,44 @@ const MOST_PROBLEMS = 8;
 function summaryOf(summary, labels) {
   if (summary === null || summary === undefined) return [];
   const parts = [make("p", {}, count(summary.answered, "row") + " of " + number(summary.rows) + " answered, as of " + summary.as_of + ".")];
-  if (summary.near_line > 0) parts.push(make("p", {}, make("span", { class: "near" }, "near a line"), " " + count(summary.near_line, "site has", "sites have") + " a finding that is undetermined for being near a line."));
+  if (summary.near_line > 0)
+    parts.push(
+      make(
+        "p",
+        {},
+        make("span", { class: "near" }, "near a line"),
+        " " + count(summary.near_line, "site has", "sites have") + " a finding that is undetermined for being near a line.",
+      ),
+    );
   const problems = Object.entries(summary.problems).sort((a, b) => b[1] - a[1]);
   if (problems.length > 0) {
     const rows = problems.slice(0, MOST_PROBLEMS).map(([words, n]) => make("li", {}, count(n, "row") + ": " + visible(words)));
     const rest = problems.length - rows.length;
-    parts.push(make("p", {}, "Without an answer; each such row says why in its column “problem”:"), make("ul", { class: "notes" }, rows, rest > 0 ? make("li", {}, "and " + count(rest, "other reason")) : null));
+    parts.push(
+      make("p", {}, "Without an answer; each such row says why in its column “problem”:"),
+      make("ul", { class: "notes" }, rows, rest > 0 ? make("li", {}, "and " + count(rest, "other reason")) : null),
+    );
   }
-  const areas = Object.entries(summary.outcomes).map(([id, found]) => make("tr", {}, make("th", { scope: "row" }, labels.get(id) || id.replaceAll("_", " ")), ["yes", "undetermined", "no"].map((one) => make("td", { class: "number" }, number(found[one] || 0)))));
+  const areas = Object.entries(summary.outcomes).map(([id, found]) =>
+    make(
+      "tr",
+      {},
+      make("th", { scope: "row" }, labels.get(id) || id.replaceAll("_", " ")),
+      ["yes", "undetermined", "no"].map((one) => make("td", { class: "number" }, number(found[one] || 0))),
+    ),
+  );
   const head = ["Area", "Yes", "Undetermined", "No"].map((words, i) => make("th", { scope: "col", class: i > 0 ? "number" : null }, words));
-  parts.push(make("details", {}, make("summary", {}, "How many sites are in each area"), make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "How many sites are in each area" }, make("table", {}, make("thead", {}, make("tr", {}, head)), make("tbody", {}, areas)))));
+  parts.push(
+    make(
+      "details",
+      {},
+      make("summary", {}, "How many sites are in each area"),
+      make(
+        "div",
+        { class: "scroll", tabindex: "0", role: "region", "aria-label": "How many sites are in each area" },
+        make("table", {}, make("thead", {}, make("tr", {}, head)), make("tbody", {}, areas)),
+      ),
+    ),
+  );
   return parts;
 }

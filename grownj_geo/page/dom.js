@@ -92,7 +92,3 @@ export function busy(pressed, on) {
 export function isBusy(pressed) {
   return pressed.getAttribute("aria-disabled") === "true";
 }
-
-export function day(iso) {
-  return iso === null || iso === undefined ? "" : String(iso);
-}

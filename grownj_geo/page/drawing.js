@@ -21,14 +21,27 @@ export function readyDrawing(view, { opened, done, closed }) {
       const line = lines[i].trim();
       if (line === "") continue;
       const parts = /^([+-]?\d+(?:\.\d+)?)\s*[,;\s]\s*([+-]?\d+(?:\.\d+)?)$/.exec(line);
-      if (parts === null) return { corners: found, words: "Line " + (i + 1) + " is “" + line.slice(0, 60) + "”; expected latitude and longitude, like 39.9259, -75.1196." };
+      if (parts === null)
+        return {
+          corners: found,
+          words: "Line " + (i + 1) + " is “" + line.slice(0, 60) + "”; expected latitude and longitude, like 39.9259, -75.1196.",
+        };
       let [lat, lon] = [Number(parts[1]), Number(parts[2])];
       // Longitude first is taken too: in New Jersey only one order is possible.
       if (lat < 0 && lon > 0) [lat, lon] = [lon, lat];
-      if (lat < 38 || lat > 42 || lon < -77 || lon > -73) return { corners: found, words: "Line " + (i + 1) + " lies far from New Jersey; expected a latitude near 40 and a longitude near -74.5, with its minus sign." };
+      if (lat < 38 || lat > 42 || lon < -77 || lon > -73)
+        return {
+          corners: found,
+          words:
+            "Line " + (i + 1) + " lies far from New Jersey; expected a latitude near 40 and a longitude near -74.5, with its minus sign.",
+        };
       found.push([lat, lon]);
     }
-    if (found.length > MOST_CORNERS) return { corners: found.slice(0, MOST_CORNERS), words: "That are more than " + MOST_CORNERS + " corners; upload the parcel as a file instead." };
+    if (found.length > MOST_CORNERS)
+      return {
+        corners: found.slice(0, MOST_CORNERS),
+        words: "That are more than " + MOST_CORNERS + " corners; upload the parcel as a file instead.",
+      };
     return { corners: found, words: "" };
   }
 
@@ -45,7 +58,10 @@ export function readyDrawing(view, { opened, done, closed }) {
 
   function draw() {
     group.clearLayers();
-    if (corners.length > 2) L.polygon(corners, { pane: "site", interactive: false, color: "#000", weight: 2.5, fillColor: "#0b57a4", fillOpacity: 0.25 }).addTo(group);
+    if (corners.length > 2)
+      L.polygon(corners, { pane: "site", interactive: false, color: "#000", weight: 2.5, fillColor: "#0b57a4", fillOpacity: 0.25 }).addTo(
+        group,
+      );
     else if (corners.length === 2) L.polyline(corners, { pane: "site", interactive: false, color: "#000", weight: 2.5 }).addTo(group);
     corners.forEach((at, i) => {
       const icon = L.divIcon({ className: "corner" + (i === 0 ? " first" : ""), html: make("span", {}), iconSize: [14, 14] });
@@ -129,7 +145,8 @@ export function readyDrawing(view, { opened, done, closed }) {
   field.addEventListener("change", () => {
     const typed = read(field.value);
     trouble(typed.words);
-    if (typed.words === "" && corners.length > 0) map.fitBounds(L.latLngBounds(corners), { padding: [60, 60], maxZoom: 18, animate: false });
+    if (typed.words === "" && corners.length > 0)
+      map.fitBounds(L.latLngBounds(corners), { padding: [60, 60], maxZoom: 18, animate: false });
   });
   byId("draw-finish").addEventListener("click", finish);
   byId("draw-undo").addEventListener("click", undo);

@@ -2,7 +2,11 @@
 import { call, Problem } from "./api.js";
 import { byId, count, make, openDialog } from "./dom.js";
 
-const BOOLEANS = [["", "not stated"], ["yes", "yes"], ["no", "no"]];
+const BOOLEANS = [
+  ["", "not stated"],
+  ["yes", "yes"],
+  ["no", "no"],
+];
 const NUMBER = /^[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d*)?$/;
 
 export function readyFacts({ apply }) {
@@ -28,9 +32,16 @@ export function readyFacts({ apply }) {
       else values[fact.name] = text;
     };
     const notes = [
-      fact.kind === "ruling" ? make("p", { class: "note" }, make("strong", {}, "Only an official can find this."), " State it if the finding was made.") : null,
+      fact.kind === "ruling"
+        ? make("p", { class: "note" }, make("strong", {}, "Only an official can find this."), " State it if the finding was made.")
+        : null,
       fact.note ? make("p", { class: "note" }, fact.note) : null,
-      make("p", { class: "cite", id: id + "-about" }, fact.citation + (fact.used_by.length ? "; used for " + fact.used_by.map((one) => labels[one] || one.replaceAll("_", " ")).join(", ") : "")),
+      make(
+        "p",
+        { class: "cite", id: id + "-about" },
+        fact.citation +
+          (fact.used_by.length ? "; used for " + fact.used_by.map((one) => labels[one] || one.replaceAll("_", " ")).join(", ") : ""),
+      ),
     ];
     if (fact.type === "boolean") {
       const answers = BOOLEANS.map(([answer, words]) => {
@@ -38,33 +49,75 @@ export function readyFacts({ apply }) {
         one.addEventListener("change", () => change(answer));
         return make("label", { class: "choice" }, one, make("span", {}, words));
       });
-      return make("fieldset", { class: "fact", id: id, "aria-describedby": id + "-about" }, make("legend", {}, fact.question), make("div", { class: "answers" }, answers), notes);
+      return make(
+        "fieldset",
+        { class: "fact", id: id, "aria-describedby": id + "-about" },
+        make("legend", {}, fact.question),
+        make("div", { class: "answers" }, answers),
+        notes,
+      );
     }
     const about = { id: id + "-value", "aria-describedby": id + "-about" };
     let entry = null;
     if (fact.type === "choice") {
-      entry = make("select", about, make("option", { value: "" }, "not stated"), fact.choices.map((one) => make("option", { value: one, selected: one === value }, one.replaceAll("_", " "))));
+      entry = make(
+        "select",
+        about,
+        make("option", { value: "" }, "not stated"),
+        fact.choices.map((one) => make("option", { value: one, selected: one === value }, one.replaceAll("_", " "))),
+      );
     } else {
       const kinds = { date: "date", number: "text", text: "text" };
-      entry = make("input", { ...about, type: kinds[fact.type], inputmode: fact.type === "number" ? "decimal" : null, value: value, autocomplete: "off" });
+      entry = make("input", {
+        ...about,
+        type: kinds[fact.type],
+        inputmode: fact.type === "number" ? "decimal" : null,
+        value: value,
+        autocomplete: "off",
+      });
     }
     entry.addEventListener("input", () => {
       entry.removeAttribute("aria-invalid");
       change(entry.value.trim());
     });
-    return make("div", { class: "fact", id: id }, make("label", { for: about.id }, fact.question), make("div", {}, entry, fact.unit ? make("span", { class: "note" }, " " + fact.unit) : null), notes);
+    return make(
+      "div",
+      { class: "fact", id: id },
+      make("label", { for: about.id }, fact.question),
+      make("div", {}, entry, fact.unit ? make("span", { class: "note" }, " " + fact.unit) : null),
+      notes,
+    );
   }
 
   function show() {
     const typed = find.value.trim().toLowerCase();
-    const has = (fact) => typed === "" || [fact.name, fact.label, fact.question].some((words) => words.toLowerCase().replaceAll("_", " ").includes(typed.replaceAll("_", " ")));
+    const has = (fact) =>
+      typed === "" ||
+      [fact.name, fact.label, fact.question].some((words) => words.toLowerCase().replaceAll("_", " ").includes(typed.replaceAll("_", " ")));
     const found = known.filter(has);
     const stated = found.filter((fact) => fact.name in values);
-    const asked = found.filter((fact) => wanted.includes(fact.name) && !(fact.name in values)).sort((a, b) => wanted.indexOf(a.name) - wanted.indexOf(b.name));
+    const asked = found
+      .filter((fact) => wanted.includes(fact.name) && !(fact.name in values))
+      .sort((a, b) => wanted.indexOf(a.name) - wanted.indexOf(b.name));
     const rest = found.filter((fact) => !(fact.name in values) && !wanted.includes(fact.name));
-    const part = (title, facts, open) => (facts.length === 0 ? null : make("details", { open: open || typed !== "" }, make("summary", {}, make("h3", {}, title + " (" + facts.length + ")")), facts.map(field)));
-    list.replaceChildren(...[part("Stated", stated, true), part("Could decide what is open here", asked, true), part("All others", rest, asked.length === 0)].filter((one) => one !== null));
-    byId("facts-found").textContent = typed === "" ? "" : found.length === 0 ? "No fact has that in its question." : count(found.length, "fact") + " found.";
+    const part = (title, facts, open) =>
+      facts.length === 0
+        ? null
+        : make(
+            "details",
+            { open: open || typed !== "" },
+            make("summary", {}, make("h3", {}, title + " (" + facts.length + ")")),
+            facts.map(field),
+          );
+    list.replaceChildren(
+      ...[
+        part("Stated", stated, true),
+        part("Could decide what is open here", asked, true),
+        part("All others", rest, asked.length === 0),
+      ].filter((one) => one !== null),
+    );
+    byId("facts-found").textContent =
+      typed === "" ? "" : found.length === 0 ? "No fact has that in its question." : count(found.length, "fact") + " found.";
   }
 
   // What needs a comma or a sign mended is said at its field, before it is sent.

@@ -1,9 +1,9 @@
 // The page: one question at a time, its answer, and what takes it further.
-import { call, download, keep, Problem, useToken } from "./api.js";
+import { call, Problem, useToken } from "./api.js";
 import { needs, showAnswer, summary } from "./answer.js";
 import { readyAreas } from "./areas.js";
 import { readyBatch } from "./batch.js";
-import { busy, byId, count, feet, isBusy, make, readyDialogs, openDialog, say, visible } from "./dom.js";
+import { byId, count, feet, make, readyDialogs, say, visible } from "./dom.js";
 import { readyDrawing } from "./drawing.js";
 import { readyFacts } from "./facts.js";
 import { showLayers } from "./layers.js";
@@ -11,13 +11,23 @@ import { readyMap } from "./map.js";
 import * as questions from "./question.js";
 import { readySearch } from "./search.js";
 import { hideChoices, showChoices, siteCard } from "./site.js";
+import { shareLink, takeRecord, takeReport } from "./take.js";
+import { readyUpload } from "./upload.js";
 import { showWhy } from "./why.js";
 
-const state = { question: { ...questions.nothing(), notes: [] }, record: null, text: "", about: null, running: null, factLabels: new Map() };
+const state = {
+  question: { ...questions.nothing(), notes: [] },
+  record: null,
+  text: "",
+  about: null,
+  running: null,
+  factLabels: new Map(),
+};
 const MOST_KEPT = 300_000;
 // The service's own words also name ways of the command line; these are those of this page.
 const NOT_FOUND = new Set(["place_not_found"]);
-const LOOK_AGAIN = "Check the spelling; an address is number, street and municipality, like 520 Market Street, Camden City. Or give block and lot with the municipality, a parcel number like 0408_81_1, or coordinates; or click the place on the map.";
+const LOOK_AGAIN =
+  "Check the spelling; an address is number, street and municipality, like 520 Market Street, Camden City. Or give block and lot with the municipality, a parcel number like 0408_81_1, or coordinates; or click the place on the map.";
 let view = null;
 let areas = null;
 let drawing = null;
@@ -27,7 +37,14 @@ let search = null;
 // -- asking -----------------------------------------------------------------------------------------------
 
 function problem(words, asked = []) {
-  const who = asked.length === 0 ? null : make("ul", { class: "notes" }, asked.map((one) => make("li", {}, "Asked: " + visible(one.locator) + ", which says: " + visible(one.words))));
+  const who =
+    asked.length === 0
+      ? null
+      : make(
+          "ul",
+          { class: "notes" },
+          asked.map((one) => make("li", {}, "Asked: " + visible(one.locator) + ", which says: " + visible(one.words))),
+        );
   byId("problem").replaceChildren(...(words === "" ? [] : [make("div", { class: "box bad" }, make("p", {}, words), who)]));
   if (words !== "") byId("problem").scrollIntoView({ block: "nearest" });
 }
@@ -54,7 +71,10 @@ async function run({ fit, focus = false, told = "" }) {
   hideChoices();
   problem(told);
   const question = state.question;
-  if (!questions.hasSite(question)) return;
+  if (!questions.hasSite(question)) {
+    byId("answer").setAttribute("aria-busy", "false");
+    return;
+  }
   const running = (state.running = new AbortController());
   const answer = byId("answer");
   answer.setAttribute("aria-busy", "true");
@@ -102,7 +122,16 @@ function show(record, text, overlay, question, fit) {
     known: (off) => ask({ ...placeOf(question), uncertainty: off }, { fit: false }),
     edit: (ring) => drawing.open(ring),
   });
-  const acts = { why: (finding) => showWhy(questions.toBody(question), finding), line: line, state: stateFacts, report: report, record: keepRecord, share: share, putBack: () => ask({ site: question.typed }), strict: (on) => ask({ strict: on }, { fit: false }) };
+  const acts = {
+    why: (finding) => showWhy(questions.toBody(question), finding),
+    line: line,
+    state: stateFacts,
+    report: (format, pressed) => takeReport(format, pressed, state.question, problem),
+    record: () => takeRecord(state.text),
+    share: () => shareLink({ ...state.question, asOf: record.as_of }),
+    putBack: () => ask({ site: question.typed }),
+    strict: (on) => ask({ strict: on }, { fit: false }),
+  };
   const held = document.activeElement !== null && byId("answer").contains(document.activeElement) ? document.activeElement.id : "";
   showAnswer({ record: record, question: question, view: view, acts: acts, factLabels: state.factLabels, card: card });
   // What had the focus in the answer before has it in the new one, or the answer itself.
@@ -129,16 +158,31 @@ function refuse(error, question, fit) {
   // A marker that was put where no answer is stays there, to be moved on.
   view.clear({ keepMarker: !fit });
   if (error.choices.length > 0) {
-    offer(error, question, { words: "What was typed fits more than one place, or none well enough. Nothing is chosen for you.", focus: true });
+    offer(error, question, {
+      words: "What was typed fits more than one place, or none well enough. Nothing is chosen for you.",
+      focus: true,
+    });
     say(count(error.choices.length, "place") + " possible. Choose one.");
-  } else problem(NOT_FOUND.has(error.code) ? "“" + visible(question.typed ?? question.site ?? "") + "” was not found. " + LOOK_AGAIN : error.message, error.asked);
+  } else
+    problem(
+      NOT_FOUND.has(error.code) ? "“" + visible(question.typed ?? question.site ?? "") + "” was not found. " + LOOK_AGAIN : error.message,
+      error.asked,
+    );
 }
 
 // Places among which the person chooses. What was typed stays beside the choice.
 function offer(found, question, { words, focus }) {
   const choose = (i) => {
     const own = found.choices[i].ask || { site: found.choices[i].site };
-    ask({ site: own.site ?? null, geometry: own.geometry ?? null, typed: own.typed ?? question.typed ?? question.site, uncertainty: own.uncertainty_ft ?? null }, { focus: true });
+    ask(
+      {
+        site: own.site ?? null,
+        geometry: own.geometry ?? null,
+        typed: own.typed ?? question.typed ?? question.site,
+        uncertainty: own.uncertainty_ft ?? null,
+      },
+      { focus: true },
+    );
   };
   showChoices({ choices: found.choices, asked: found.asked, words: words, choose: choose, focus: focus });
   view.showChoices(found.choices, choose);
@@ -151,7 +195,11 @@ async function alternatives(question, running) {
   try {
     const found = await call("search?q=" + encodeURIComponent(question.site) + day, { signal: running.signal });
     if (running !== state.running || found.certain || found.choices.length === 0) return;
-    offer(found, question, { words: "More than one place fits. Until you choose, the answer below is for the circle that holds all of them, and what differs between them is undetermined.", focus: false });
+    offer(found, question, {
+      words:
+        "More than one place fits. Until you choose, the answer below is for the circle that holds all of them, and what differs between them is undetermined.",
+      focus: false,
+    });
   } catch (error) {
     if (error instanceof Problem && running === state.running) problem("Other places that fit could not be listed. " + error.message);
     else if (error.name !== "AbortError" && !(error instanceof Problem)) throw error;
@@ -166,7 +214,8 @@ async function better(asked, running) {
     into.replaceChildren(make("strong", {}, "Next better: "), visible(found.words));
   } catch (error) {
     // The answer stands without it; what it is missing is said in its place.
-    if (error instanceof Problem && running === state.running && byId("better") !== null) byId("better").textContent = "How far the next better line is could not be measured: " + error.message;
+    if (error instanceof Problem && running === state.running && byId("better") !== null)
+      byId("better").textContent = "How far the next better line is could not be measured: " + error.message;
     else if (error.name !== "AbortError" && !(error instanceof Problem)) throw error;
   }
 }
@@ -184,16 +233,29 @@ function placed(at) {
 function moved(at, uncertainty = null) {
   const { question, record } = state;
   const drawn = question.geometry !== null && question.geometry.type !== "Point";
-  const typed = drawn ? null : question.typed ?? (record !== null && !record.site.located_by.startsWith("coordinates") ? question.site : null);
+  const typed = drawn
+    ? null
+    : (question.typed ?? (record !== null && !record.site.located_by.startsWith("coordinates") ? question.site : null));
   if (typed === null) {
     const words = at.lat.toFixed(6) + ", " + at.lng.toFixed(6);
     search.put(words);
     ask({ site: words, uncertainty: uncertainty }, { fit: false });
     return;
   }
-  const before = record !== null && record.site.latitude !== null ? view.map.distance([record.site.latitude, record.site.longitude], [at.lat, at.lng]) : null;
+  const before =
+    record !== null && record.site.latitude !== null
+      ? view.map.distance([record.site.latitude, record.site.longitude], [at.lat, at.lng])
+      : null;
   const notes = before === null ? [] : ["Moved by you, the last time by " + feet(before / 0.3048) + "."];
-  ask({ geometry: { type: "Point", coordinates: [+at.lng.toFixed(7), +at.lat.toFixed(7)] }, typed: typed, notes: notes, uncertainty: uncertainty }, { fit: false });
+  ask(
+    {
+      geometry: { type: "Point", coordinates: [+at.lng.toFixed(7), +at.lat.toFixed(7)] },
+      typed: typed,
+      notes: notes,
+      uncertainty: uncertainty,
+    },
+    { fit: false },
+  );
 }
 
 // A parcel was not typed; where it came from stands in its place, in the record and in reports.
@@ -220,56 +282,6 @@ function countFacts() {
   byId("facts-count").textContent = n === 0 ? "" : "(" + n + ")";
 }
 
-// -- taking the answer along ----------------------------------------------------------------------------------
-
-async function report(format, pressed) {
-  if (isBusy(pressed)) return;
-  const words = pressed.textContent;
-  busy(pressed, true);
-  pressed.textContent = "Making it…";
-  say("Making the report");
-  try {
-    await download("report?format=" + format, { json: questions.toBody(state.question) }, "report." + format);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    problem("The report could not be made. " + error.message);
-  } finally {
-    busy(pressed, false);
-    pressed.textContent = words;
-  }
-}
-
-function keepRecord() {
-  keep(new Blob([state.text], { type: "application/json" }), "determination.json");
-  say("Downloaded determination.json");
-}
-
-async function share() {
-  const hash = questions.toHash({ ...state.question, asOf: state.record.as_of });
-  const into = byId("shared");
-  if (hash.length > questions.LONGEST_LINK) {
-    into.replaceChildren(make("p", { class: "problem", role: "alert" }, "The parcel has too many corners for a link. Download the record instead: it has the shape."));
-    return;
-  }
-  const link = window.location.origin + window.location.pathname + hash;
-  const field = make("input", { type: "text", readonly: true, value: link, id: "share-link", "aria-label": "Link to this question" });
-  const told = make("p", { class: "note", role: "status" });
-  into.replaceChildren(make("div", { class: "row wide" }, field), told);
-  let copied = false;
-  try {
-    await navigator.clipboard.writeText(link);
-    copied = true;
-  } catch (error) {
-    // A browser may refuse that; the link is there to be copied by hand.
-    if (!(error instanceof DOMException || error instanceof TypeError)) throw error;
-  }
-  if (!copied) {
-    field.focus();
-    field.select();
-  }
-  told.textContent = (copied ? "Copied. " : "Copy it from here. ") + "It holds the site, the day and the facts, and asks the question anew on this service.";
-}
-
 // -- views, day, start ------------------------------------------------------------------------------------------
 
 function setView(name, { focus = false } = {}) {
@@ -289,18 +301,22 @@ function setView(name, { focus = false } = {}) {
 async function setDay() {
   byId("as-of").value = state.question.asOf || state.about.as_of.default;
   const { first, last } = state.about.as_of;
-  byId("as-of-note").textContent = state.question.asOf === null || state.question.asOf === state.about.as_of.default ? "(the default day)" : "";
+  byId("as-of-note").textContent =
+    state.question.asOf === null || state.question.asOf === state.about.as_of.default ? "(the default day)" : "";
   byId("as-of").min = first;
   byId("as-of").max = last;
   try {
     if (areas === null) {
       byId("legend-body").replaceChildren(make("p", { class: "note" }, "Being drawn…"));
-      areas = readyAreas(view.map);
+      areas = readyAreas(view.map).catch((error) => {
+        areas = null;
+        throw error;
+      });
     }
     await (await areas).setDay(state.question.asOf);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    areas = null;
+    byId("map").dataset.day = "none";
     byId("legend-body").replaceChildren(make("p", { class: "problem", role: "alert" }, "The areas could not be drawn. " + error.message));
   }
 }
@@ -325,38 +341,14 @@ function readyDay() {
   });
 }
 
-function readyUpload() {
-  const dialog = byId("upload");
-  byId("upload-open").addEventListener("click", () => {
-    byId("upload-problem").textContent = "";
-    byId("upload-form").reset();
-    openDialog(dialog);
-  });
-  byId("upload-form").addEventListener("submit", async (event) => {
-    event.preventDefault();
-    const start = byId("upload-start");
-    const file = byId("upload-file").files[0];
-    if (isBusy(start) || file === undefined) return;
-    const form = new FormData();
-    form.append("file", file, file.name);
-    byId("upload-problem").textContent = "";
-    busy(start, true);
-    try {
-      const found = await call("geometry", { form: form });
-      dialog.close();
-      parcel(found.geometry, "Parcel from the file " + visible(file.name), found.notes);
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      byId("upload-problem").textContent = error.message;
-    } finally {
-      busy(start, false);
-    }
-  });
-}
-
 function privacy() {
   const online = state.about.locators.filter((one) => one.online);
-  byId("privacy").textContent = online.length === 0 ? "What you type stays with this service: no online locator is switched on, and nothing is sent anywhere." : "For an address that is not found here, this service asks: " + online.map((one) => one.name + " (" + one.sends + ")").join("; ") + ".";
+  byId("privacy").textContent =
+    online.length === 0
+      ? "What you type stays with this service: no online locator is switched on, and nothing is sent anywhere."
+      : "For an address that is not found here, this service asks: " +
+        online.map((one) => one.name + " (" + one.sends + ")").join("; ") +
+        ".";
 }
 
 // Take a question from the page's address, or from the browser's Back button.
@@ -418,7 +410,7 @@ async function start() {
       setView(to.dataset.viewTo, { focus: true });
     });
   }
-  readyUpload();
+  readyUpload((found, name) => parcel(found.geometry, "Parcel from the file " + name, found.notes));
   readyDay();
   const problems = restore(null);
   try {

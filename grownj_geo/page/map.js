@@ -2,7 +2,10 @@
 /* global grownj, L */
 import { button, byId, feet, make, named, say } from "./dom.js";
 
-const NEW_JERSEY = [[38.92, -75.57], [41.36, -73.89]];
+const NEW_JERSEY = [
+  [38.92, -75.57],
+  [41.36, -73.89],
+];
 const NEAR_METRES = 8000;
 const STEP_PIXELS = 12;
 const FAR_PIXELS = 60;
@@ -10,10 +13,24 @@ const REST_MS = 700;
 const CLICK_MS = 230;
 
 // Names, from the lowest. The marker's own pane of Leaflet lies at 600.
-const PANES = [["municipalities", 250], ["areas", 350], ["labels", 450], ["site", 500], ["lines", 550], ["distances", 640]];
+const PANES = [
+  ["municipalities", 250],
+  ["areas", 350],
+  ["labels", 450],
+  ["site", 500],
+  ["lines", 550],
+  ["distances", 640],
+];
 
 export function readyMap({ placed, moved }) {
-  const map = L.map("map", { minZoom: 6, maxZoom: 19, zoomControl: true, attributionControl: true, bounceAtZoomLimits: false, fadeAnimation: false });
+  const map = L.map("map", {
+    minZoom: 6,
+    maxZoom: 19,
+    zoomControl: true,
+    attributionControl: true,
+    bounceAtZoomLimits: false,
+    fadeAnimation: false,
+  });
   for (const [name, height] of PANES) {
     const pane = map.createPane(name);
     pane.style.zIndex = String(height);
@@ -32,9 +49,17 @@ export function readyMap({ placed, moved }) {
   // -- the marker -----------------------------------------------------------------------------------------
 
   const pin = () =>
-    grownj.drawing("svg", { viewBox: "0 0 32 42", width: 32, height: 42, "aria-hidden": "true" },
-      grownj.drawing("path", { d: "M16 1.500C8 1.500 1.500 8 1.500 15.800 1.500 26.500 16 40.500 16 40.500s14.500-14 14.500-24.700C30.500 8 24 1.500 16 1.500z", fill: "#0b57a4", stroke: "#ffffff", "stroke-width": 2 }),
-      grownj.drawing("circle", { cx: 16, cy: 15.5, r: 5.5, fill: "#ffffff" }));
+    grownj.drawing(
+      "svg",
+      { viewBox: "0 0 32 42", width: 32, height: 42, "aria-hidden": "true" },
+      grownj.drawing("path", {
+        d: "M16 1.500C8 1.500 1.500 8 1.500 15.800 1.500 26.500 16 40.500 16 40.500s14.500-14 14.500-24.700C30.500 8 24 1.500 16 1.500z",
+        fill: "#0b57a4",
+        stroke: "#ffffff",
+        "stroke-width": 2,
+      }),
+      grownj.drawing("circle", { cx: 16, cy: 15.5, r: 5.5, fill: "#ffffff" }),
+    );
   const marker = L.marker([0, 0], {
     draggable: true,
     autoPan: true,
@@ -51,7 +76,15 @@ export function readyMap({ placed, moved }) {
     const at = marker.getLatLng();
     icon.setAttribute("role", "button");
     icon.setAttribute("aria-roledescription", "movable marker");
-    icon.setAttribute("aria-label", (ofPoint ? "Marker of the site at " : "Marker inside the parcel at ") + at.lat.toFixed(6) + ", " + at.lng.toFixed(6) + ". Arrow keys move it, with Shift farther; Enter checks the place at once." + (ofPoint ? "" : " Moved, it is a point, and no longer the parcel."));
+    icon.setAttribute(
+      "aria-label",
+      (ofPoint ? "Marker of the site at " : "Marker inside the parcel at ") +
+        at.lat.toFixed(6) +
+        ", " +
+        at.lng.toFixed(6) +
+        ". Arrow keys move it, with Shift farther; Enter checks the place at once." +
+        (ofPoint ? "" : " Moved, it is a point, and no longer the parcel."),
+    );
   }
 
   function rest() {
@@ -134,10 +167,24 @@ export function readyMap({ placed, moved }) {
     const common = { pane: "lines", interactive: false };
     L.polyline(ends, { ...common, color: "#FFFFFF", weight: 6, opacity: 0.9 }).addTo(lines);
     L.polyline(ends, { ...common, color: "#000000", weight: 2.5, dashArray: "8 5" }).addTo(lines);
-    L.circleMarker(ends[ends.length - 1], { ...common, radius: 5, color: "#000000", weight: 2, fillColor: "#FFFFFF", fillOpacity: 1 }).addTo(lines);
+    L.circleMarker(ends[ends.length - 1], {
+      ...common,
+      radius: 5,
+      color: "#000000",
+      weight: 2,
+      fillColor: "#FFFFFF",
+      fillOpacity: 1,
+    }).addTo(lines);
     const bounds = L.latLngBounds(ends);
     const short = map.latLngToContainerPoint(bounds.getNorthWest()).distanceTo(map.latLngToContainerPoint(bounds.getSouthEast())) < 90;
-    L.tooltip({ permanent: true, direction: short ? "top" : "center", offset: short ? [0, -46] : [0, 0], pane: "distances", className: "distance-label", interactive: false })
+    L.tooltip({
+      permanent: true,
+      direction: short ? "top" : "center",
+      offset: short ? [0, -46] : [0, 0],
+      pane: "distances",
+      className: "distance-label",
+      interactive: false,
+    })
       .setLatLng(bounds.getCenter())
       .setContent(make("span", {}, feet(feature.properties.feet) + " to ", named(feature.properties.to, 32)))
       .addTo(lines);
@@ -172,7 +219,8 @@ export function readyMap({ placed, moved }) {
       for (const feature of overlay.features.filter((f) => f.properties.role === role)) {
         if (feature.geometry === null || feature.geometry.type === "Point") continue;
         const drawn = L.geoJSON(feature, { pane: "site", interactive: false, style: { ...STYLES[role], pane: "site" } }).addTo(shapes);
-        if (role === "site" || role === "uncertainty" || (role === "municipality" && record.site.kind === "municipality")) bounds.extend(drawn.getBounds());
+        if (role === "site" || role === "uncertainty" || (role === "municipality" && record.site.kind === "municipality"))
+          bounds.extend(drawn.getBounds());
       }
     }
     if (point) bounds.extend(marker.getLatLng());
@@ -209,20 +257,33 @@ export function readyMap({ placed, moved }) {
     if (bounds.isValid()) map.fitBounds(bounds, { ...free(70), maxZoom: 15 });
   }
 
-  return { map, marker, clicks, showSite, showLine, showChoices, clear, lineOf: (id) => measured.find((line) => line.properties.findings.includes(id)) };
+  return {
+    map,
+    marker,
+    clicks,
+    showSite,
+    showLine,
+    showChoices,
+    clear,
+    lineOf: (id) => measured.find((line) => line.properties.findings.includes(id)),
+  };
 }
 
 // A button that lets the next click on the map move the marker: the same as dragging it, without dragging.
 export function moveByClick(view, moved) {
-  const pressed = button("Move by a click on the map", () => {
-    const on = pressed.getAttribute("aria-pressed") !== "true";
-    pressed.setAttribute("aria-pressed", String(on));
-    view.clicks(on ? once : null, on ? "placing" : "");
-    if (on) {
-      say("Click the map, or move it with the arrow keys and press Enter, to set the site at its middle.");
-      byId("map").scrollIntoView({ block: "nearest" });
-    }
-  }, { "aria-pressed": "false" });
+  const pressed = button(
+    "Move by a click on the map",
+    () => {
+      const on = pressed.getAttribute("aria-pressed") !== "true";
+      pressed.setAttribute("aria-pressed", String(on));
+      view.clicks(on ? once : null, on ? "placing" : "");
+      if (on) {
+        say("Click the map, or move it with the arrow keys and press Enter, to set the site at its middle.");
+        byId("map").scrollIntoView({ block: "nearest" });
+      }
+    },
+    { "aria-pressed": "false" },
+  );
   function once(at) {
     view.clicks(null);
     pressed.setAttribute("aria-pressed", "false");

@@ -18,7 +18,7 @@ const pair = ([lon, lat]) => +lon.toFixed(7) + " " + +lat.toFixed(7);
 const ring = (points) => "(" + points.map(pair).join(",") + ")";
 const rings = (polygon) => "(" + polygon.map(ring).join(",") + ")";
 
-export function toText(geometry) {
+function toText(geometry) {
   if (geometry.type === "Point") return "POINT(" + pair(geometry.coordinates) + ")";
   if (geometry.type === "Polygon") return "POLYGON" + rings(geometry.coordinates);
   if (geometry.type === "MultiPolygon") return "MULTIPOLYGON(" + geometry.coordinates.map(rings).join(",") + ")";
@@ -26,10 +26,13 @@ export function toText(geometry) {
 }
 
 // Returns null for what is no shape: an address may come from anybody.
-export function fromText(text) {
+function fromText(text) {
   const found = /^(POINT|POLYGON|MULTIPOLYGON)\s*(\(.*\))$/.exec(text.trim());
   if (found === null) return null;
-  const listed = found[2].replaceAll("(", "[").replaceAll(")", "]").replace(/(-?\d+(?:\.\d+)?)\s+(-?\d+(?:\.\d+)?)/g, "[$1,$2]");
+  const listed = found[2]
+    .replaceAll("(", "[")
+    .replaceAll(")", "]")
+    .replace(/(-?\d+(?:\.\d+)?)\s+(-?\d+(?:\.\d+)?)/g, "[$1,$2]");
   let coordinates = null;
   try {
     coordinates = JSON.parse(listed);
@@ -38,10 +41,14 @@ export function fromText(text) {
     throw error;
   }
   const isPair = (at) => Array.isArray(at) && at.length === 2 && at.every((value) => Number.isFinite(value));
-  const isPolygon = (at) => Array.isArray(at) && at.length > 0 && at.every((line) => Array.isArray(line) && line.length > 3 && line.every(isPair));
-  if (found[1] === "POINT") return coordinates.length === 1 && isPair(coordinates[0]) ? { type: "Point", coordinates: coordinates[0] } : null;
+  const isPolygon = (at) =>
+    Array.isArray(at) && at.length > 0 && at.every((line) => Array.isArray(line) && line.length > 3 && line.every(isPair));
+  if (found[1] === "POINT")
+    return coordinates.length === 1 && isPair(coordinates[0]) ? { type: "Point", coordinates: coordinates[0] } : null;
   if (found[1] === "POLYGON") return isPolygon(coordinates) ? { type: "Polygon", coordinates: coordinates } : null;
-  return Array.isArray(coordinates) && coordinates.length > 0 && coordinates.every(isPolygon) ? { type: "MultiPolygon", coordinates: coordinates } : null;
+  return Array.isArray(coordinates) && coordinates.length > 0 && coordinates.every(isPolygon)
+    ? { type: "MultiPolygon", coordinates: coordinates }
+    : null;
 }
 
 // -- the address --------------------------------------------------------------------------------------------

@@ -42,7 +42,9 @@ export function readySearch(submit) {
     shown = texts;
     at = -1;
     field.removeAttribute("aria-activedescendant");
-    list.replaceChildren(...texts.map((words, i) => make("li", { role: "option", id: "suggestion-" + i, "aria-selected": "false" }, visible(words))));
+    list.replaceChildren(
+      ...texts.map((words, i) => make("li", { role: "option", id: "suggestion-" + i, "aria-selected": "false" }, visible(words))),
+    );
     list.hidden = texts.length === 0;
     field.setAttribute("aria-expanded", String(texts.length > 0));
     if (texts.length > 0) say(count(texts.length, "suggestion") + ". Arrow down to choose.");

@@ -4,9 +4,22 @@ import { moveByClick } from "./map.js";
 
 function places(record) {
   const { place } = record;
-  const near = (one) => visible(one.name) + ", " + one.county + " County" + (one.share !== null ? ", " + share(one.share) + " of the site" : one.distance_ft !== null ? ", " + feet(one.distance_ft) + " away" : "");
+  const near = (one) =>
+    visible(one.name) +
+    ", " +
+    one.county +
+    " County" +
+    (one.share !== null
+      ? ", " + share(one.share) + " of the site"
+      : one.distance_ft !== null
+        ? ", " + feet(one.distance_ft) + " away"
+        : "");
   const rows = [];
-  if (place.municipality !== null) rows.push(["Municipality", place.municipality.name + " (" + place.municipality.mun_code + "), " + place.municipality.county + " County"]);
+  if (place.municipality !== null)
+    rows.push([
+      "Municipality",
+      place.municipality.name + " (" + place.municipality.mun_code + "), " + place.municipality.county + " County",
+    ]);
   else rows.push(["Municipality", "undetermined: " + place.words]);
   if (place.candidates.length > 0) rows.push(["Could be", place.candidates.map(near).join("; ")]);
   if (place.neighbours.length > 0) rows.push(["Beside it", place.neighbours.map(near).join("; ")]);
@@ -22,49 +35,120 @@ export function share(part) {
 export function siteCard(record, question, view, acts) {
   const { site } = record;
   const rows = [["Typed", named(site.typed)], ["Located by", visible(site.located_by)], ...places(record)];
-  if (site.latitude !== null) rows.push(["Place", site.latitude.toFixed(6) + ", " + site.longitude.toFixed(6) + (site.kind === "point" ? "" : " (a point inside)")]);
-  if (site.area_sqft !== null) rows.push(["Area", number(Math.round(site.area_sqft)) + " square feet (" + (site.area_sqft / 43560).toFixed(2) + " acres)" + (site.parts > 1 ? ", " + site.parts + " parts" : "")]);
+  if (site.latitude !== null)
+    rows.push(["Place", site.latitude.toFixed(6) + ", " + site.longitude.toFixed(6) + (site.kind === "point" ? "" : " (a point inside)")]);
+  if (site.area_sqft !== null)
+    rows.push([
+      "Area",
+      number(Math.round(site.area_sqft)) +
+        " square feet (" +
+        (site.area_sqft / 43560).toFixed(2) +
+        " acres)" +
+        (site.parts > 1 ? ", " + site.parts + " parts" : ""),
+    ]);
   if (site.pins.length > 0) rows.push(["Parcel", site.pins.join(", ")]);
   rows.push(["Known to", site.uncertainty_ft > 0 ? feet(site.uncertainty_ft) : "taken as exact"]);
-  const list = make("dl", { class: "facts-of" }, rows.flatMap(([name, words]) => [make("dt", {}, name), make("dd", {}, words)]));
+  const list = make(
+    "dl",
+    { class: "facts-of" },
+    rows.flatMap(([name, words]) => [make("dt", {}, name), make("dd", {}, words)]),
+  );
   const { notes } = site;
-  const told = notes.length === 0 ? null : make("ul", { class: "notes" }, notes.map((one) => make("li", {}, visible(one))));
-  return make("details", { class: "box", id: "site-card", open: notes.length > 0 || record.place.municipality === null }, make("summary", {}, make("h3", {}, "The site, and how it was found")), list, told, movers(record, question, view, acts));
+  const told =
+    notes.length === 0
+      ? null
+      : make(
+          "ul",
+          { class: "notes" },
+          notes.map((one) => make("li", {}, visible(one))),
+        );
+  return make(
+    "details",
+    { class: "box", id: "site-card", open: notes.length > 0 || record.place.municipality === null },
+    make("summary", {}, make("h3", {}, "The site, and how it was found")),
+    list,
+    told,
+    movers(record, question, view, acts),
+  );
 }
 
 function movers(record, question, view, acts) {
   const { site } = record;
   const ring = ringOf(question.geometry);
-  const corners = ring === null ? null : make("div", { class: "tools" }, button("Change its corners (" + count(ring.length, "corner") + ")", () => acts.edit(ring)));
-  const at = (name, words, value) => [make("label", { for: name }, words), make("input", { id: name, type: "text", inputmode: "text", value: value, autocomplete: "off" })];
+  const corners =
+    ring === null
+      ? null
+      : make(
+          "div",
+          { class: "tools" },
+          button("Change its corners (" + count(ring.length, "corner") + ")", () => acts.edit(ring)),
+        );
+  const at = (name, words, value) => [
+    make("label", { for: name }, words),
+    make("input", { id: name, type: "text", inputmode: "text", value: value, autocomplete: "off" }),
+  ];
   const lat = at("move-lat", "Latitude", site.latitude === null ? "" : site.latitude.toFixed(6));
   const lon = at("move-lon", "Longitude", site.longitude === null ? "" : site.longitude.toFixed(6));
   const off = at("move-off", "Known to, in feet", site.uncertainty_ft ? String(site.uncertainty_ft) : "");
   const problem = make("p", { class: "problem", role: "alert" });
-  const form = make("form", {}, make("div", { class: "move" }, make("div", { class: "row" }, lat), make("div", { class: "row" }, lon), make("div", { class: "row" }, off), make("div", { class: "row" }, make("button", { type: "submit" }, "Check there"))), problem);
+  const form = make(
+    "form",
+    {},
+    make(
+      "div",
+      { class: "move" },
+      make("div", { class: "row" }, lat),
+      make("div", { class: "row" }, lon),
+      make("div", { class: "row" }, off),
+      make("div", { class: "row" }, make("button", { type: "submit" }, "Check there")),
+    ),
+    problem,
+  );
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     const values = [lat[1], lon[1]].map((field) => (/^[+-]?\d+(\.\d+)?$/.test(field.value.trim()) ? Number(field.value) : NaN));
     const feetOff = off[1].value.trim() === "" ? null : Number(off[1].value.replaceAll(",", ""));
-    for (const [field, good] of [[lat[1], Number.isFinite(values[0])], [lon[1], Number.isFinite(values[1])], [off[1], feetOff === null || (Number.isFinite(feetOff) && feetOff >= 0)]]) {
+    for (const [field, good] of [
+      [lat[1], Number.isFinite(values[0])],
+      [lon[1], Number.isFinite(values[1])],
+      [off[1], feetOff === null || (Number.isFinite(feetOff) && feetOff >= 0)],
+    ]) {
       if (good) field.removeAttribute("aria-invalid");
       else field.setAttribute("aria-invalid", "true");
     }
     const wrong = form.querySelector("[aria-invalid]");
     if (wrong !== null) {
-      problem.textContent = wrong === off[1] ? "The distance is no number of feet, like 50." : "Latitude and longitude are numbers, like 39.925900 and -75.119600.";
+      problem.textContent =
+        wrong === off[1]
+          ? "The distance is no number of feet, like 50."
+          : "Latitude and longitude are numbers, like 39.925900 and -75.119600.";
       wrong.focus();
       return;
     }
     problem.textContent = "";
-    const still = site.kind === "point" && site.latitude !== null && values[0].toFixed(6) === site.latitude.toFixed(6) && values[1].toFixed(6) === site.longitude.toFixed(6);
+    const still =
+      site.kind === "point" &&
+      site.latitude !== null &&
+      values[0].toFixed(6) === site.latitude.toFixed(6) &&
+      values[1].toFixed(6) === site.longitude.toFixed(6);
     if (still) acts.known(feetOff);
     else acts.moved({ lat: values[0], lng: values[1] }, feetOff);
   });
   let words = "Move the site, or say how well its place is known";
   if (site.latitude === null) words = "Give it a place on the map";
   else if (site.kind === "polygon") words = "Ask about a point instead of the parcel";
-  const move = make("details", { id: "move" }, make("summary", {}, words), make("p", { class: "note" }, "Drag the marker on the map; or reach it with the Tab key and use the arrow keys, with Shift for longer steps; or:"), moveByClick(view, (at) => acts.moved(at)), form);
+  const move = make(
+    "details",
+    { id: "move" },
+    make("summary", {}, words),
+    make(
+      "p",
+      { class: "note" },
+      "Drag the marker on the map; or reach it with the Tab key and use the arrow keys, with Shift for longer steps; or:",
+    ),
+    moveByClick(view, (at) => acts.moved(at)),
+    form,
+  );
   return [corners, move].filter((one) => one !== null);
 }
 
@@ -76,7 +160,14 @@ function ringOf(geometry) {
 }
 
 // How a place was found, for who does not know the kinds by their names.
-const KINDS = { rooftop: "at the building", parcel: "by the outline of its parcel", range: "between house numbers of the street", street: "the street only", municipality: "the municipality only", point: "a point" };
+const KINDS = {
+  rooftop: "at the building",
+  parcel: "by the outline of its parcel",
+  range: "between house numbers of the street",
+  street: "the street only",
+  municipality: "the municipality only",
+  point: "a point",
+};
 
 function foundBy(choice) {
   const how = KINDS[choice.kind] || choice.kind;
@@ -87,16 +178,34 @@ function foundBy(choice) {
 export function showChoices({ choices, asked, words, choose, focus }) {
   const into = byId("choices");
   const rows = choices.map((choice, i) => {
-    const about = [choice.municipality, foundBy(choice), choice.pin ? "parcel " + choice.pin : null, choice.uncertainty_ft ? "known to " + feet(choice.uncertainty_ft) : null, choice.score === null || choice.score === undefined ? null : "agrees to " + Math.round(100 * choice.score) + " %"];
-    const told = about.filter((one) => one && !choice.label.includes(one)).map(visible).join(" · ");
+    const about = [
+      choice.municipality,
+      foundBy(choice),
+      choice.pin ? "parcel " + choice.pin : null,
+      choice.uncertainty_ft ? "known to " + feet(choice.uncertainty_ft) : null,
+      choice.score === null || choice.score === undefined ? null : "agrees to " + Math.round(100 * choice.score) + " %",
+    ];
+    const told = about
+      .filter((one) => one && !choice.label.includes(one))
+      .map(visible)
+      .join(" · ");
     const notes = (choice.notes || []).map((one) => make("small", {}, visible(one)));
-    const made = make("button", { type: "button", class: "candidate" }, make("span", { class: "mark", "aria-hidden": "true" }, String(i + 1)), make("span", {}, named(choice.label), make("small", {}, told), notes));
+    const made = make(
+      "button",
+      { type: "button", class: "candidate" },
+      make("span", { class: "mark", "aria-hidden": "true" }, String(i + 1)),
+      make("span", {}, named(choice.label), make("small", {}, told), notes),
+    );
     made.addEventListener("click", () => choose(i));
     return make("li", {}, made);
   });
   const who = (asked || []).map((one) => make("li", {}, visible(one.locator) + ": " + visible(one.words)));
   into.replaceChildren(
-    make("h2", { id: "choices-title", tabindex: "-1" }, choices.length === 1 ? "Is this the place?" : "Which of these " + choices.length + " places is meant?"),
+    make(
+      "h2",
+      { id: "choices-title", tabindex: "-1" },
+      choices.length === 1 ? "Is this the place?" : "Which of these " + choices.length + " places is meant?",
+    ),
     make("p", {}, words),
     make("ol", { class: "plain", "aria-labelledby": "choices-title" }, rows),
     ...(who.length === 0 ? [] : [make("details", {}, make("summary", {}, "Who was asked"), make("ul", { class: "notes" }, who))]),

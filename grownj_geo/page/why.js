@@ -7,7 +7,8 @@ const JOINTS = { any: "any one of these is enough", all: "all of these are neede
 
 function clause(node, citedAbove) {
   const parts = [];
-  const joint = node.children.length > 0 && node.operator in JOINTS ? make("span", { class: "note" }, " (" + JOINTS[node.operator] + ")") : null;
+  const joint =
+    node.children.length > 0 && node.operator in JOINTS ? make("span", { class: "note" }, " (" + JOINTS[node.operator] + ")") : null;
   const word = node.outcome === null ? "Does not count" : WORDS[node.outcome];
   parts.push(make("p", {}, make("span", { class: "label" }, word + ": "), visible(node.label), joint));
   const seen = node.words || node.observed;
