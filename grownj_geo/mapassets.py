@@ -42,10 +42,10 @@ def check_installed(*, page: bool, picture: bool) -> None:
         ``not_installed``, with what to type.
     """
     wanted = {"folium": INSTALL, "js_lib_leaflet": INSTALL} if page else {}
-    wanted |= {"matplotlib": INSTALL_PICTURES} if picture else {}
+    wanted |= {"matplotlib": INSTALL_PICTURES, "rtree": INSTALL_PICTURES} if picture else {}
     missing = {name: how for name, how in wanted.items() if find_spec(name) is None}
     if missing:
-        what = "Maps need" if "matplotlib" not in missing else "Pictures need"
+        what = "Pictures need" if INSTALL_PICTURES in missing.values() else "Maps need"
         ways = " and ".join(dict.fromkeys(missing.values()))
         raise LayerFault("not_installed", f"{what} {', '.join(missing)}, which is not installed. Install it: {ways}.")
 

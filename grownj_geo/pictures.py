@@ -128,9 +128,10 @@ def draw_view(
 def _matplotlib() -> tuple[Any, Any]:
     try:
         import matplotlib as mpl  # noqa: PLC0415 - an extra
+        import rtree  # noqa: F401, PLC0415 - same
         from matplotlib.figure import Figure  # noqa: PLC0415 - same
     except ImportError as error:
-        message = f"Pictures need matplotlib, which is not installed. Install it: {INSTALL_PICTURES}."
+        message = f"Pictures need {error.name}, which is not installed. Install it: {INSTALL_PICTURES}."
         raise LayerFault("not_installed", message) from error
     return mpl, Figure
 

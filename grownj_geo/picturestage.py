@@ -34,6 +34,7 @@ __all__ = [
     "MARKERS",
     "SOFT",
     "Drawing",
+    "Taken",
     "class_looks",
     "draw_stage",
     "has_amount",
@@ -50,6 +51,25 @@ _LEAST_BAND_POINTS = 2.0
 _MOST_LINES = 12
 _TOWNS_BELOW_FT = 30 * FT_PER_MILE
 _STATIONS_BELOW_FT = 12 * FT_PER_MILE
+
+
+class Taken:
+    """Where words and marks stand already: an R-tree that grows while a picture is drawn."""
+
+    def __init__(self) -> None:
+        from rtree.index import Index  # noqa: PLC0415 - an extra
+
+        self._boxes = Index()
+        self._count = 0
+
+    def add(self, box: Box) -> None:
+        """Keep a box free of what comes later."""
+        self._boxes.insert(self._count, box)
+        self._count += 1
+
+    def meets(self, box: Box) -> bool:
+        """Whether something stands there."""
+        return bool(self._boxes.count(box))
 
 
 @dataclass(frozen=True)
@@ -107,7 +127,7 @@ def draw_stage(axes: Axes, drawing: Drawing) -> tuple[list[DrawnClass], int]:
     seen = [known for known in drawing.classes if _fill(axes, drawing, known, frame)]
     for outline in meeting(drawing.areas.counties, frame):
         axes.add_artist(PathPatch(_path(outline.geometry), facecolor="none", edgecolor="#5F6368", linewidth=0.9))
-    taken: list[Box] = []
+    taken = Taken()
     _scale(axes, (x0, y0, x1, y1), taken)
     nameless = _sites(axes, drawing, taken)
     _labels(axes, drawing, (x0, y0, x1, y1), taken)
@@ -196,7 +216,7 @@ def class_looks(known: DrawnClass, *, sure: bool) -> list[dict[str, Any]]:
     return [*drawn, line if sure else line | {"linestyle": (0, (4, 2.5))}]
 
 
-def _sites(axes: Axes, drawing: Drawing, taken: list[Box]) -> int:
+def _sites(axes: Axes, drawing: Drawing, taken: Taken) -> int:
     """Draw the sites, and the names of a few; return how many have none beside them for want of room."""
     from matplotlib.patches import PathPatch  # noqa: PLC0415 - an extra
 
@@ -212,7 +232,7 @@ def _sites(axes: Axes, drawing: Drawing, taken: list[Box]) -> int:
     left, right = axes.get_xlim()
     for i in np.flatnonzero(sites.placed).tolist() if len(sites) <= _MOST_NAMED else ():
         off = (right - left) * 0.011
-        taken.append((float(x[i]) - off, float(y[i]) - off, float(x[i]) + off, float(y[i]) + off))
+        taken.add((float(x[i]) - off, float(y[i]) - off, float(x[i]) + off, float(y[i]) + off))
     many = len(sites) > 500  # noqa: PLR2004 - then marks would cover each other
     size = 3.0 if len(sites) > 5_000 else 5.0 if many else 9.0  # noqa: PLR2004 - same
     for key in reversed(keys):
@@ -244,7 +264,7 @@ def _sites(axes: Axes, drawing: Drawing, taken: list[Box]) -> int:
     return nameless
 
 
-def _lines(axes: Axes, sites: MapSites, taken: list[Box]) -> None:
+def _lines(axes: Axes, sites: MapSites, taken: Taken) -> None:
     """Draw from where the deciding distances of a few sites were measured."""
     for line in shown_lines(sites):
         ends = to_working([line.start[0], line.end[0]], [line.start[1], line.end[1]])
@@ -264,7 +284,7 @@ def has_amount(sites: MapSites, key: TierKey, keys: Sequence[TierKey]) -> NDArra
 
 
 def _text(
-    axes: Axes, x: float, y: float, words: str, taken: list[Box], *, size: float, bold: bool = False, soft: bool = False
+    axes: Axes, x: float, y: float, words: str, taken: Taken, *, size: float, bold: bool = False, soft: bool = False
 ) -> bool:
     """Write words where no others stand; return whether there was room."""
     from matplotlib.patheffects import withStroke  # noqa: PLC0415 - an extra
@@ -281,9 +301,9 @@ def _text(
     inside = left <= box[0] and box[2] <= right and low <= box[1] and box[3] <= up
     if not bold and not inside:
         return False
-    if any(box[0] < t[2] and box[2] > t[0] and box[1] < t[3] and box[3] > t[1] for t in taken):
+    if taken.meets(box):
         return False
-    taken.append(box)
+    taken.add(box)
     axes.text(
         x,
         y,
@@ -300,7 +320,7 @@ def _text(
     return True
 
 
-def _labels(axes: Axes, drawing: Drawing, box: Box, taken: list[Box]) -> None:
+def _labels(axes: Axes, drawing: Drawing, box: Box, taken: Taken) -> None:
     wide_ft = (box[2] - box[0]) * FT_PER_FTUS
     frame = shapely.box(*box)
     point = (box[2] - box[0]) / (_inches(axes)[0] * 72)
@@ -333,7 +353,7 @@ def _places(ground: shapely.Geometry) -> Iterator[shapely.Point]:
             yield shapely.point_on_surface(part)
 
 
-def _scale(axes: Axes, box: Box, taken: list[Box]) -> None:
+def _scale(axes: Axes, box: Box, taken: Taken) -> None:
     """Draw a bar of a round length, in miles or in feet, and which way north is; no name is written there."""
     wide_ft = (box[2] - box[0]) * FT_PER_FTUS
     target = wide_ft / 4
@@ -351,5 +371,5 @@ def _scale(axes: Axes, box: Box, taken: list[Box]) -> None:
     # In points: a view may be much wider than it is high.
     point = (box[2] - box[0]) / (_inches(axes)[0] * 72)
     _text(axes, (x + end) / 2, y + 8.5 * point, words, taken, size=7.5, bold=True)
-    taken.append((x, y - 4 * point, end, y + 4 * point))
+    taken.add((x, y - 4 * point, end, y + 4 * point))
     _text(axes, box[0] + 0.06 * (box[2] - box[0]), box[3] - 12 * point, "N ↑", taken, size=9, bold=True)

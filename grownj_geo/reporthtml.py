@@ -37,7 +37,7 @@ def check_report_packages(*, fpdf2: bool) -> None:
     LayerFault
         ``not_installed``, with what to type.
     """
-    wanted = {"jinja2": "jinja2", "matplotlib": "matplotlib"} | ({"fpdf": "fpdf2"} if fpdf2 else {})
+    wanted = {"jinja2": "jinja2", "matplotlib": "matplotlib", "rtree": "rtree"} | ({"fpdf": "fpdf2"} if fpdf2 else {})
     missing = [name for module, name in wanted.items() if find_spec(module) is None]
     if missing:
         raise LayerFault(
