@@ -85,7 +85,7 @@ def test_many_are_what_each_is_alone(reading: str, kind: str) -> None:
         "cut": world.cut_lots,
     }
     engine = world.engine(A3=reading)
-    sites = world.table(makes[kind](250, seed=5))
+    sites = world.table(makes[kind](100, seed=5))
     assert world.differences(engine, sites, evaluate_many(engine, sites)) == []
 
 
