@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 def test_what_takes_too_long_is_ended_and_the_next_is_done(tmp_path: Path) -> None:
     async def both() -> tuple[ProblemError, int]:
-        helper = Helper(tmp_path, timeout_s=6.0)
+        helper = Helper(tmp_path, timeout_s=3.0)
         try:
             with pytest.raises(ProblemError) as refused:
-                await helper.run(time.sleep, 60)
+                await helper.run(time.sleep, 120)
+            helper.timeout_s = 90.0
             return refused.value, await helper.run(os.getpid)
         finally:
             helper.end()
@@ -34,7 +35,7 @@ def test_what_takes_too_long_is_ended_and_the_next_is_done(tmp_path: Path) -> No
     problem, process = asyncio.run(both())
     assert (problem.status_code, problem.code) == (503, "took_too_long")
     assert process != os.getpid()
-    assert time.monotonic() - begun < 50
+    assert time.monotonic() - begun < 100
 
 
 def test_a_process_that_is_gone_is_said_and_replaced(tmp_path: Path) -> None:

@@ -156,6 +156,7 @@ def test_what_is_no_job_is_not_found(served: Served, job: str) -> None:
     assert [answer.status_code for answer in found] == [404, 404, 404]
 
 
+@pytest.mark.slow
 def test_formulas_of_strangers_do_not_reach_a_spreadsheet(served: Served) -> None:
     table = "name,lat,lon\n\"=cmd|'/c calc'!A1\",40.7344,-74.1641\n"
     job = _send(served, "sites.csv", table.encode())
