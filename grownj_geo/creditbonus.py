@@ -10,11 +10,13 @@ import numpy as np
 
 from grownj_geo.creditminimums import growth_zone, no_warehouse
 from grownj_geo.creditrange import INFINITY, Range, each, money, unsaid
-from grownj_geo.creditsheet import UNSAID
+from grownj_geo.creditsheet import NO_OTHERS, UNSAID
 from grownj_geo.logic import all_of, any_of, negate
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from numpy.typing import NDArray
 
     from grownj_geo.creditminimums import Minimums
     from grownj_geo.creditparams import Bonus, Condition, Figures, Steps
@@ -35,12 +37,15 @@ class BonusSum:
         By bonus: shape (b,), whether it applies.
     amounts
         By bonus: shape (b,), dollars.
+    shut
+        By bonus: shape (b,), whether it is none only because no others are said to be.
     total
         Shape (b,): their sum, or what was given for all of them together.
     """
 
     applies: dict[str, Kleene]
     amounts: dict[str, Range]
+    shut: dict[str, NDArray[np.bool_]]
     total: Range
 
 
@@ -71,28 +76,36 @@ def bonuses_of(
     computed = {
         "mega_project": mega,
         "industrial_premises": all_of([sheet.industrial, sheet.similar]),
-        "targeted_industry": sheet.of_building(_targeted(sheet, strict=strict)),
+        "targeted_industry": np.asarray(sheet.of_building(_targeted(sheet, strict=strict))),
+        "substantial_remediation": np.asarray(sheet.of_building(sheet.fact("substantial_remediation"))),
     }
     jobs = pools.sums(minimums.new + minimums.retained)
     jobs = Range(jobs.low.astype(object), jobs.high.astype(object))
-    applies, amounts = {}, {}
+    applies, amounts, shut = {}, {}, {}
     total = Range.same(sheet.b, 0)
     over = {
         "capital_over_minimum": pools.over(minimums.capital, minimums.capital_required),
         "salary_over_median": Range.choose(minimums.at_risk, sheet.salary_over, sheet.salary_over_new),
     }
     for bonus in figures.book.bonuses:
-        met = _met(bonus.when, sheet, computed) if bonus.when else np.ones(sheet.b, dtype=np.int8)
         stated = np.asarray(sheet.of_building(sheet.bonus_stated[bonus.id]))
-        met = np.where(stated == UNSAID, met, stated).astype(np.int8)
+        said, no_others = stated < UNSAID, stated == NO_OTHERS
+        unstated = np.where(no_others, np.int8(-1), np.int8(0))
+        met = _met(bonus.when, sheet, computed, unstated) if bonus.when else np.ones(sheet.b, dtype=np.int8)
+        met = np.where(said, stated, met).astype(np.int8)
+        shut[bonus.id] = no_others & (met < 0)
+        if bonus.when and bool(shut[bonus.id].any()):
+            shut[bonus.id] &= _met(bonus.when, sheet, computed, np.zeros(sheet.b, dtype=np.int8)) == 0
         if bonus.begins is not None and figures.day < bonus.begins[1]:
             # Before it may exist it is not; until it surely does, it is open.
             most = -1 if figures.day < bonus.begins[0] else 0
             met = np.minimum(met, np.int8(most))
         amount = _amount(bonus, sheet, over, jobs, computed, figures)
-        if bonus.amount is None:
-            # That it applies is said of steps and tiers only where somebody states it.
-            met = np.where((stated != UNSAID) & (stated > 0), np.int8(1), met)
+        if bonus.steps is not None and bonus.steps.of == "salary_over_median":
+            # Salaries are asked for by this bonus alone; a bound is missing where they are not stated.
+            untold = ~np.array([value.is_finite() for value in over[bonus.steps.of].high], dtype=bool)
+            shut[bonus.id] |= no_others & untold
+            met = np.where(no_others & untold, np.int8(-1), met)
         applies[bonus.id] = met
         amounts[bonus.id] = Range.choose(met, amount, Range.same(sheet.b, 0))
         total += amounts[bonus.id]
@@ -100,7 +113,7 @@ def bonuses_of(
     known = ~unsaid(given)
     if bool(known.any()):
         total = Range(np.where(known, given, total.low), np.where(known, given, total.high))
-    return BonusSum(applies, amounts, total)
+    return BonusSum(applies, amounts, shut, total)
 
 
 def _targeted(sheet: Sheet, *, strict: bool) -> Kleene:
@@ -108,16 +121,33 @@ def _targeted(sheet: Sheet, *, strict: bool) -> Kleene:
     return all_of([sheet.fact("listed_industry"), no_warehouse(sheet, strict=strict)])
 
 
-def _met(test: Condition, sheet: Sheet, computed: Mapping[str, Kleene]) -> Kleene:
-    if test.area is not None:
-        return growth_zone(sheet) if test.area == "garden_state_growth_zone" else sheet.area(test.area)
-    if test.fact is not None:
-        found = computed.get(test.fact)
-        return np.asarray(sheet.of_building(sheet.fact(test.fact))) if found is None else found
+def _met(test: Condition, sheet: Sheet, computed: Mapping[str, Kleene], unstated: Kleene) -> Kleene:
+    """Return whether a condition is met, shape (b,).
+
+    Parameters
+    ----------
+    test
+        The condition.
+    sheet
+        The projects.
+    computed
+        Facts that are computed, by name: these stay open where they are.
+    unstated
+        Shape (b,): what an area or a fact that nobody stated is taken for, 0 to leave it open.
+    """
+    if test.fact is not None and test.fact in computed:
+        return computed[test.fact]
+    if test.area is not None or test.fact is not None:
+        if test.area is not None:
+            found = growth_zone(sheet) if test.area == "garden_state_growth_zone" else sheet.area(test.area)
+        else:
+            found = np.asarray(sheet.of_building(sheet.fact(test.fact or "")))
+        return np.where(found == 0, unstated, found).astype(np.int8)
     if test.not_ is not None:
-        return negate(_met(test.not_, sheet, computed))
+        # No bonus for what is open, so that what bars it is taken to be there.
+        return negate(_met(test.not_, sheet, computed, np.negative(unstated)))
     join, parts = (any_of, test.any) if test.any else (all_of, test.all)
-    return join([_met(part, sheet, computed) for part in parts])
+    return join([_met(part, sheet, computed, unstated) for part in parts])
 
 
 def _amount(  # noqa: PLR0917 - what the three kinds of bonus look at
@@ -154,7 +184,8 @@ def _stepped(steps: Steps, over: Range, sheet: Sheet, computed: Mapping[str, Kle
     most = Range.same(n, *figures.band(steps.most))
     if steps.most_there is not None and steps.most_where is not None:
         there = Range.same(n, *figures.band(steps.most_there))
-        most = Range.choose(_met(steps.most_where, sheet, computed), there, most)
+        where = _met(steps.most_where, sheet, computed, np.zeros(n, dtype=np.int8))
+        most = Range.choose(where, there, most)
     if not (figures.stands(steps.step_percent) and figures.stands(steps.amount)):
         # How much a step is or takes is not known: anything up to the most, where there is any step at all.
         any_step = over.more_than(Range.same(n, 0))

@@ -13,7 +13,7 @@ from grownj_geo.creditcount import JOB_RULES, count_jobs, may_count
 from grownj_geo.creditproject import PROJECT_FACTS
 from grownj_geo.creditrange import INFINITY, Range, cents, each, objects
 from grownj_geo.creditreadings import resolve_credit_readings
-from grownj_geo.creditsheet import KINDS, LIMITS, STATED_FACTS, UNSAID, Sheet
+from grownj_geo.creditsheet import KINDS, LIMITS, NO_OTHERS, STATED_FACTS, UNSAID, Sheet
 from grownj_geo.credittri import all_met, opposite, sign_of
 from grownj_geo.creditunsaid import taken
 
@@ -325,7 +325,7 @@ def _computed_facts(business: Business, figures: Figures) -> dict[str, Kleene]:
 
 
 def _bonuses(project: Project, figures: Figures) -> dict[str, NDArray[np.int8]]:
-    rest = -1 if project.bonuses.rest == "no" else UNSAID
+    rest = NO_OTHERS if project.bonuses.rest == "no" else UNSAID
     stated = project.bonuses.stated
     return {
         bonus.id: np.array([(1 if stated[bonus.id] else -1) if bonus.id in stated else rest], dtype=np.int8)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "NO_OTHER_BONUSES",
     "PROJECT_FACTS",
     "PROJECT_FORMAT",
     "Bonuses",
@@ -69,6 +70,9 @@ PROJECT_FACTS = {
     "near_college": "it is near a college or university as the statute asks",
 }
 """Facts of a project that a bonus asks for, in words."""
+
+NO_OTHER_BONUSES = "no: there are no bonuses besides those stated and those that areas, figures and facts show"
+"""What `rest: no` says of bonuses, in words."""
 
 _LARGEST = 1_000_000
 
@@ -306,7 +310,8 @@ class Bonuses(_Strict):
     stated
         By a bonus's id: whether it applies.
     rest
-        ``"no"`` where the bonuses stated are all there are.
+        ``"no"`` where there are no bonuses besides those stated and those that areas, figures and facts show: what only
+        a bonus asks for and nobody stated is no.
     """
 
     per_job: Money | None = None

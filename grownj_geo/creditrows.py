@@ -14,10 +14,10 @@ from grownj_geo.creditcolumns import business_kind, is_startup
 from grownj_geo.creditcount import JOB_RULES
 from grownj_geo.creditparams import Figures, load_credit_book
 from grownj_geo.creditproblems import kind_contradiction
-from grownj_geo.creditproject import Business, Industry, Kind, Premises
+from grownj_geo.creditproject import NO_OTHER_BONUSES, Business, Industry, Kind, Premises
 from grownj_geo.creditrange import INFINITY, Range, money, objects
 from grownj_geo.credits import DEFAULT_DAY
-from grownj_geo.creditsheet import KINDS, LIMITS, STATED_FACTS, UNSAID, Sheet
+from grownj_geo.creditsheet import KINDS, LIMITS, NO_OTHERS, STATED_FACTS, UNSAID, Sheet
 from grownj_geo.credittri import sign_of
 from grownj_geo.rows_block import cell_text, is_blank
 
@@ -61,6 +61,7 @@ def credit_inputs() -> dict[str, str]:
     found["capital_investment"] = "dollars that count as capital investment as 18.2 counts it, grants taken off"
     found["eligibility_years"] = "a whole number; left out, as many as there can be"
     found |= {name: ", ".join(words) for name, words in _WORDS.items()}
+    found["bonus_rest"] += f"; {NO_OTHER_BONUSES}"
     found |= dict.fromkeys(_DAYS, "a day as YYYY-MM-DD")
     found |= dict.fromkeys((*_TESTS, *area_names()), "yes, no or undetermined")
     found |= {f"bonus_{bonus.id}": "yes, no or empty" for bonus in load_credit_book().bonuses}
@@ -214,7 +215,7 @@ class CreditRows:
         stated = np.array([value == "targeted_industry" for value in word["kind"]])
         facts["primarily_warehouse"] = np.where(stated, np.int8(-1), facts["primarily_warehouse"])
         closed = np.array([value == "no" for value in word["bonus_rest"]])
-        unsaid = np.where(closed, np.int8(-1), np.int8(UNSAID))
+        unsaid = np.where(closed, np.int8(NO_OTHERS), np.int8(UNSAID))
         bounded = "base_floor" in self._raw.columns or "base_ceiling" in self._raw.columns
         return Sheet(
             starts=np.arange(n),

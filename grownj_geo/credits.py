@@ -266,6 +266,7 @@ def estimate(
         assumptions=_assumptions(project, sheet, award, strict=strict),
         notes=sheet.notes,
         cautions=_cautions(project, areas, minimums, chosen, _readings_that_matter(project, areas, figures, chosen))
+        + _no_other_bonuses(project, award, figures)
         + _short_of_benefit(award),
         settles=settling(project, areas, sheet, figures, chosen, used=used, strict=strict),
     )
@@ -365,6 +366,14 @@ def _readings_that_matter(
         for name in _OF_COUNTS
         if any(counts({**readings, name: option}) != now for option in credit_readings()[name].options)
     ]
+
+
+def _no_other_bonuses(project: Project, award: Award, figures: Figures) -> tuple[str, ...]:
+    """Name the bonuses of which nothing shows whether they apply, and that the project says are none."""
+    if project.bonuses.per_job is not None:
+        return ()
+    shut = [bonus.label for bonus in figures.book.bonuses if award.bonuses.shut[bonus.id].any()]
+    return (f"Bonuses that are open are none, as bonuses.rest says: {', '.join(shut)}.",) if shut else ()
 
 
 def _short_of_benefit(award: Award) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.creditrange import Amounts, Kleene, Range
 
-__all__ = ["KINDS", "LIMITS", "STATED_FACTS", "UNSAID", "Sheet", "with_outcomes"]
+__all__ = ["KINDS", "LIMITS", "NO_OTHERS", "STATED_FACTS", "UNSAID", "Sheet", "with_outcomes"]
 
 KINDS = ("startup", "targeted", "other")
 """Kinds of business as the minimum of jobs knows them; startups and manufacturers are one."""
@@ -24,6 +24,9 @@ KINDS = ("startup", "targeted", "other")
 LIMITS = ("withholdings", "board_maximum", "section_1_7g_amount", "net_benefit")
 UNSAID = 2
 """In place of an outcome: nothing was said of it at all."""
+
+NO_OTHERS = 3
+"""The same, and what only a bonus asks for and nobody stated is no."""
 
 STATED_FACTS = (
     *PROJECT_FACTS,
@@ -81,7 +84,7 @@ class Sheet:
     bonus_given
         Shape (n,): all bonuses together for a job and year, None where they are not given so.
     bonus_stated
-        By bonus: shape (n,) outcomes, `UNSAID` where nothing is said.
+        By bonus: shape (n,) outcomes, `UNSAID` or `NO_OTHERS` where nothing is said.
     notes
         What does not count, and why.
     unsaid

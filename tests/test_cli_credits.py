@@ -32,7 +32,7 @@ def file(tmp_path: Path) -> Path:
         "similar_use_percent: 100}]\n"
         "jobs: [{kind: new, count: 12, health_benefits: yes}]\n"
         "capital: [{what: equipment, amount: 1000000}]\n"
-        "bonuses: {rest: no}\n"
+        "bonuses: {per_job: 0}\n"
     )
     return path
 

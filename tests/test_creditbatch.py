@@ -24,8 +24,8 @@ from grownj_geo.credits import estimate
 from grownj_geo.features import LayerFault
 
 HEADER = "project,industry,premises,construction,gross_leasable_sqft,similar_use_percent,new_jobs,retained_jobs,"
-HEADER += "capital_investment,qualified_incentive_area,bonus_rest"
-GOOD = "A,manufacturing,industrial,rehabilitation,50000,100,12,0,1000000,yes,no"
+HEADER += "capital_investment,qualified_incentive_area,bonus_per_job"
+GOOD = "A,manufacturing,industrial,rehabilitation,50000,100,12,0,1000000,yes,0"
 
 
 def answers(path: Path) -> list[dict[str, str]]:
@@ -98,7 +98,7 @@ def test_each_row_has_the_answer_that_it_has_alone(tmp_path: Path, trust: Any, s
 
 
 def test_a_row_that_cannot_be_read_says_all_that_is_wrong_and_stops_no_other(tmp_path: Path) -> None:
-    bad = "B,finanse,industrial,rehabilitation,,100,-3,1.5,$5,perhaps,no"
+    bad = "B,finanse,industrial,rehabilitation,,100,-3,1.5,$5,perhaps,0"
     target = tmp_path / "out.csv"
     summary = run_credit_batch(written(tmp_path, GOOD, bad, GOOD), target)
     first, second, third = answers(target)
@@ -155,7 +155,7 @@ def test_what_is_undetermined_and_weak_is_named(tmp_path: Path) -> None:
 
 
 def test_rows_without_a_day_are_not_computed_with_that_of_another(tmp_path: Path) -> None:
-    big = "A,manufacturing,industrial,rehabilitation,50000,100,300,0,30000000,yes,no,{day},yes"
+    big = "A,manufacturing,industrial,rehabilitation,50000,100,300,0,30000000,yes,0,{day},yes"
     path, target = tmp_path / "days.csv", tmp_path / "out.csv"
     lines = [big.format(day=day) for day in ("2018-01-02", "", "2017-09-18")]
     path.write_text("\n".join([f"{HEADER},application_date,port_district", *lines]) + "\n")
@@ -224,9 +224,9 @@ def test_one_table_goes_through_both_batches(tmp_path: Path) -> None:
     source, areas, target = (tmp_path / name for name in ("sites.csv", "areas.csv", "credits.csv"))
     source.write_text(
         "project,lat,lon,industry,premises,construction,gross_leasable_sqft,similar_use_percent,new_jobs,retained_jobs,"
-        "capital_investment,bonus_rest\n"
-        "A,39.9447,-75.1190,manufacturing,industrial,rehabilitation,50000,100,8,0,700000,no\n"
-        "B,nowhere,,manufacturing,industrial,rehabilitation,50000,100,8,0,700000,no\n"
+        "capital_investment,bonus_per_job\n"
+        "A,39.9447,-75.1190,manufacturing,industrial,rehabilitation,50000,100,8,0,700000,0\n"
+        "B,nowhere,,manufacturing,industrial,rehabilitation,50000,100,8,0,700000,0\n"
     )
     run_batch(source, areas, Question(as_of=date(2017, 4, 17)))
     run_credit_batch(areas, target)
@@ -247,4 +247,14 @@ def test_bounds_of_the_base_amount_make_the_range_narrower(tmp_path: Path) -> No
     path.write_text(f"{HEADER},base_floor,base_ceiling\n{GOOD},3000,4000\n")
     run_credit_batch(path, target)
     (row,) = answers(target)
-    assert (row["credit_per_job_low"], Decimal(row["credit_per_job_high"])) == ("3000", 4000 + 500 * 0)
+    assert (row["credit_per_job_low"], Decimal(row["credit_per_job_high"])) == ("3000", 4000)
+
+
+def test_no_other_bonuses_leaves_what_the_columns_show(tmp_path: Path) -> None:
+    path, target = tmp_path / "rest.csv", tmp_path / "out.csv"
+    header = HEADER.replace("bonus_per_job", "primarily_warehouse,transit_bonus,bonus_rest")
+    rows = [GOOD[:-1] + f"no,{transit},no" for transit in ("yes", "no", "undetermined")]
+    path.write_text("\n".join([header, *rows]) + "\n")
+    run_credit_batch(path, target, CreditQuestion(trust="stated"))
+    # A targeted industry; of the base amount nothing is known but that there is at least the lowest line.
+    assert [row["credit_per_job_low"] for row in answers(target)] == ["3000", "1000", "1000"]

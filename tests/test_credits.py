@@ -42,7 +42,7 @@ def ordinary(**more: Any) -> dict[str, Any]:
         ],
         "jobs": [{"kind": "new", "count": 12, "health_benefits": True}],
         "capital": [{"what": "equipment", "amount": 1_000_000}],
-        "bonuses": {"rest": "no"},
+        "bonuses": {"per_job": 0},
         **more,
     }
 
