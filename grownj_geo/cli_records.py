@@ -200,7 +200,10 @@ def watch(
     from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
     from grownj_geo.watch import Watcher  # noqa: PLC0415 - same
 
-    day, last = day_of(as_of, "--as-of") or DEFAULT_AS_OF, day_of(until, "--until")
+    typed_day, last = day_of(as_of, "--as-of"), day_of(until, "--until")
+    if typed_day is not None and last is not None and last < typed_day:
+        fail(f"--until {last} is before --as-of {typed_day}; expected the same day or a later one.")
+    day = typed_day or DEFAULT_AS_OF
     watcher = Watcher(
         as_of=day, until=last, readings=_readings(reading, strict_editions=False), rulebooks=_books(rulebook)
     )

@@ -120,7 +120,7 @@ def render_watched(found: Sequence[Watched], refused: Sequence[Refused], console
             Text(_bounds(one)),
             Text(counted_words(len(one.yes), "area")),
             Text(counted_words(len(one.undetermined), "area")),
-            Text(str(one.next_day) if one.next_day else f"none known to {one.last_day}"),
+            Text(str(one.next_day) if one.next_day else f"none known to {one.until}"),
         )
     console.print(table)
     for one in found:
@@ -128,8 +128,9 @@ def render_watched(found: Sequence[Watched], refused: Sequence[Refused], console
             console.print(Text(plain(f"{one.name}{f' ({one.source})' if one.source else ''}"), "bold"))
         for coming in one.upcoming:
             _coming(coming, console)
-    for last in sorted({(one.rulebook, one.last_day) for one in found}):
-        console.print(Text(f"The rulebook {last[0]} ends on {last[1]}; later days are not answered."))
+    for book, until, last in sorted({(one.rulebook, one.until, one.last_day) for one in found}):
+        ends = f"The rulebook {book} ends on {last}; later days are not answered."
+        console.print(Text(ends if until == last else f"Looked at to {until}; of later days nothing is said. {ends}"))
     if refused:
         console.print(Text(f"{counted_words(len(refused), 'site was', 'sites were')} refused."))
 
@@ -164,20 +165,20 @@ def _bounds(one: Watched) -> str:
 def watch_rows(found: Sequence[Watched], refused: Sequence[Refused]) -> Iterator[list[object]]:
     """Yield watched sites as rows: a header, then a row for each figure that changes, site without one, refusal."""
     yield [
-        "site", "source", "rulebook", "as_of", "base_floor", "base_ceiling", "in", "undetermined", "holds", "day",
-        "item", "figure", "was", "now", "because",
+        "site", "source", "rulebook", "as_of", "until", "base_floor", "base_ceiling", "in", "undetermined", "holds",
+        "day", "item", "figure", "was", "now", "because",
     ]  # fmt: skip
     for one in found:
         holds = {True: "yes", False: "no", None: None}[one.holds]
         first = [
-            one.name, one.source, one.rulebook, one.as_of, one.floor, one.ceiling, "; ".join(one.yes),
+            one.name, one.source, one.rulebook, one.as_of, one.until, one.floor, one.ceiling, "; ".join(one.yes),
             "; ".join(one.undetermined), holds,
         ]  # fmt: skip
         if not one.upcoming:
-            yield [*first, None, None, None, None, None, f"nothing known to {one.last_day}"]
+            yield [*first, None, None, None, None, None, f"nothing known to {one.until}"]
         for coming in one.upcoming:
             for turn in coming.turns:
                 was, now = (None if v is None else value_words("", v) for v in (turn.was, turn.now))
                 yield [*first, coming.day, turn.item, turn.field, was, now, "; ".join(coming.because)]
     for lost in refused:
-        yield [None, lost.source, *([None] * 12), lost.words]
+        yield [None, lost.source, *([None] * 13), lost.words]

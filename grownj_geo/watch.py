@@ -77,7 +77,9 @@ class Watched(_Record):
         For a record, or a row of a batch's table: whether the question is answered the same now; null for others. A
         table does not say its day: it is compared with the day from which it is watched.
     upcoming
-        The days after `as_of`, in order; empty where nothing that is known will change the answer.
+        The days after `as_of`, in order; empty where nothing that is known will change the answer to `until`.
+    until
+        The last day that was looked at. Of later ones nothing is said.
     last_day
         The last day that the rulebook covers: later ones are not answered.
     looked_at
@@ -96,6 +98,7 @@ class Watched(_Record):
     undetermined: tuple[str, ...]
     municipality: str | None
     upcoming: tuple[Upcoming, ...]
+    until: date
     last_day: date
     looked_at: int
 
@@ -134,12 +137,18 @@ class Watcher:
         Raises
         ------
         SiteError, OutsideNewJerseyError, FactError, RulebookError, LayerError
-            Where the question cannot be asked now.
+            Where the question cannot be asked now, or the last day to look at is before the first.
         """
         kept, site = candidate.kept, candidate.site
         book = self._book(None if kept is None else kept.determination.rulebook.id, candidate)
         readings = {**self.readings, **({} if kept is None else known_readings(kept.readings))}
         start = self.as_of if kept is None else kept.determination.as_of
+        if self.until is not None and self.until < start:
+            whose = f"from {start} on" if kept is None else f"from the day of its record on, {start}"
+            raise SiteError(
+                f"{candidate.name} is looked at {whose}, and the last day to look at is {self.until}. Expected a last "
+                "day that is not before the first; give a later one (--until)."
+            )
         conditions = Conditions(
             as_of=start,
             book=self._known(book),
@@ -174,6 +183,7 @@ class Watcher:
             undetermined=tuple(f.label for f in last.findings if f.outcome == "undetermined" and f.kind == "area"),
             municipality=last.place.municipality.name if last.place.municipality else None,
             upcoming=self._upcoming(Runs(self.engines, site), setting, days, dates, book),
+            until=end,
             last_day=book.last_day,
             looked_at=len(days),
         )

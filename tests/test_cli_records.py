@@ -299,6 +299,21 @@ def test_watch_until_a_day(saved: Path) -> None:
     assert [coming["day"] for coming in one["upcoming"]] == ["2014-10-16"]
 
 
+def test_nothing_is_said_of_days_after_the_last_one_that_was_looked_at(tmp_path: Path) -> None:
+    out, span = tmp_path / "watch.csv", ("--as-of", "2014-06-01", "--until", "2014-06-02")
+    shown = run("watch", ATLANTIC_CITY, *span, "--width", "160").stdout
+    assert "none known to 2014-06-02" in shown
+    assert "Looked at to 2014-06-02; of later days nothing is said." in shown
+    (one,) = results(run("watch", ATLANTIC_CITY, *span, "--json", "-o", str(out)))["sites"]
+    assert (one["until"], one["last_day"], one["next_day"]) == ("2014-06-02", "2019-07-01", None)
+    with out.open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["until"], row["because"]) == ("2014-06-02", "nothing known to 2014-06-02")
+    backwards = run("watch", ATLANTIC_CITY, "--as-of", "2014-06-02", "--until", "2014-06-01")
+    assert backwards.exit_code == 2
+    assert "--until 2014-06-01 is before --as-of 2014-06-02" in backwards.stderr
+
+
 # -- compare ------------------------------------------------------------------------------------------
 
 

@@ -75,8 +75,20 @@ def test_only_days_in_the_span_asked_for_are_looked_at(store: Store) -> None:
     found = seen(ATLANTIC_CITY, date(2014, 11, 1), store, until=date(2019, 6, 30))
     assert turns(found, "garden_state_growth_zone") == []
     assert all(date(2014, 11, 1) < coming.day <= date(2019, 6, 30) for coming in found.upcoming)
-    late = seen(ATLANTIC_CITY, date(2019, 7, 1), store)
+    assert (found.until, found.last_day) == (date(2019, 6, 30), date(2019, 7, 1))
+    late = seen(ATLANTIC_CITY, date(2019, 7, 1), store, until=date(2030, 1, 1))
+    assert late.until == date(2019, 7, 1)
     assert (late.upcoming, late.next_day) == ((), None)
+
+
+def test_a_last_day_before_the_first_is_refused(store: Store, tmp_path: Path) -> None:
+    assert seen(ATLANTIC_CITY, date(2014, 11, 1), store, until=date(2014, 11, 1)).looked_at == 1
+    with pytest.raises(SiteError, match="from 2014-11-01 on, and the last day to look at is 2014-10-31"):
+        seen(ATLANTIC_CITY, date(2014, 11, 1), store, until=date(2014, 10, 31))
+    kept = record(tmp_path, store, Site.from_lonlat(*ATLANTIC_CITY), as_of="2016-01-01")
+    watcher = Watcher(as_of=date(2014, 1, 1), until=date(2015, 1, 1), engines=Engines(store))
+    with pytest.raises(SiteError, match="from the day of its record on, 2016-01-01"):
+        watcher.watch(Candidate("here", "", kept.site, kept=kept))
 
 
 # -- days of lists, layers, editions and facts --------------------------------------------------------
