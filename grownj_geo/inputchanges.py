@@ -202,7 +202,10 @@ def reading_factors(kept: Kept, new: Setting) -> list[Factor]:
     now = resolve_readings(dict(new.conditions.readings))
     then = kept.determination.readings
     factors = []
-    for name in sorted({*then, *(n for n in now if load_readings()[n].kind == "option")}, key=lambda n: int(n[1:])):
+    known = load_readings()
+    # A record may name a reading that this version does not know, whatever it is called.
+    names = [name for name in known if name in then or (name in now and known[name].kind == "option")]
+    for name in [*names, *sorted(then.keys() - known.keys())]:
         was, option = then.get(name), now.get(name)
         if was == option:
             continue

@@ -301,6 +301,20 @@ def test_a_reading_and_a_fact_are_told_apart(tmp_path: Path, store: Store) -> No
     assert causes["distressed_municipality", "outcome"] == ("reading:A25",)
 
 
+def test_readings_that_this_version_does_not_know_are_named_whatever_they_are_called(
+    tmp_path: Path, store: Store
+) -> None:
+    kept = record(tmp_path, store, Site.from_lonlat(*NEWARK))
+    odd = {"A999": "x", "B7": "x", "weird": "x", "": "x"}
+    readings = {**kept.determination.readings, **odd}
+    other = kept.determination.model_copy(update={"readings": readings})
+    found = again(Kept("odd.json", other, sealed=False, readings=readings), store)
+    assert found.same
+    assert [(i.id, i.now, i.at_hand) for i in found.inputs] == [
+        (f"reading:{name}", "", False) for name in ("", "A999", "B7", "weird")
+    ]
+
+
 def test_what_only_two_changes_together_do_is_said_so(tmp_path: Path, store: Store) -> None:
     both = drawn_book(
         {"all": [PA1, {"site_fact": {"name": "structure_exists", "is": True}}]},
