@@ -11,19 +11,48 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["put_file", "written_beside"]
+__all__ = ["put_file", "put_new_file", "written_beside"]
 
 
 def put_file(written: Path, target: Path) -> None:
     """Put a file that is written in the place where it is looked for, so that it is there whole or not at all."""
-    # Renaming a file that is not on the disk yet could show an empty one after a power cut.
-    with written.open("rb+") as file:
-        os.fsync(file.fileno())
+    _to_disk(written)
     written.replace(target)
 
 
+def put_new_file(written: Path, target: Path) -> None:
+    """Put a file that is written in a place where nothing is, so that it is there whole or not at all.
+
+    Raises
+    ------
+    FileExistsError
+        If anything has the name by now, even since a moment ago; it is as it was then.
+    OSError
+        If it cannot be put there; nothing is there then.
+    """
+    _to_disk(written)
+    try:
+        os.link(written, target)
+    except FileExistsError:
+        raise
+    except OSError:
+        # Some file systems have no links: take the name first, then put the file there.
+        target.open("xb").close()
+        try:
+            written.replace(target)
+        except BaseException:
+            target.unlink(missing_ok=True)
+            raise
+
+
+def _to_disk(written: Path) -> None:
+    # Renaming a file that is not on the disk yet could show an empty one after a power cut.
+    with written.open("rb+") as file:
+        os.fsync(file.fileno())
+
+
 @contextmanager
-def written_beside(target: Path) -> Iterator[Path]:
+def written_beside(target: Path, *, new: bool = False) -> Iterator[Path]:
     """Give the path of a file to write, which takes the target's place when the block ends without an error.
 
     Until then the target is as it was, and two runs that write it never write into one file: each has its own.
@@ -32,6 +61,8 @@ def written_beside(target: Path) -> Iterator[Path]:
     ----------
     target
         Where the file is looked for.
+    new
+        Whether nothing may be there: what has come there meanwhile is not replaced either.
 
     Yields
     ------
@@ -41,7 +72,7 @@ def written_beside(target: Path) -> Iterator[Path]:
     Raises
     ------
     OSError
-        If it cannot be written.
+        If it cannot be written; FileExistsError where it had to be new and something is there.
 
     Examples
     --------
@@ -59,4 +90,4 @@ def written_beside(target: Path) -> Iterator[Path]:
     ) as folder:
         beside = Path(folder) / target.name
         yield beside
-        put_file(beside, target)
+        (put_new_file if new else put_file)(beside, target)

@@ -3,9 +3,11 @@
 A kept record is one JSON object:
 
 ``format``
-    ``"grownj-record/1"``.
+    ``"grownj-record/2"``.
 ``sha256``
-    Of everything else in it: as JSON with sorted keys, without blanks, in UTF-8.
+    Of everything else in it: as JSON with sorted keys, without blanks, in UTF-8, whole figures without a point
+    (``2.0`` as ``2``: programs that lay JSON out anew do not tell them apart). Of ``"grownj-record/1"``, which is
+    read too, figures count as they are written.
 ``question``
     What was asked and a determination does not show: the exact geometry (``geometry_wkb``, hexadecimal, EPSG:3424),
     the readings and the editions that were chosen.
@@ -22,7 +24,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -32,6 +33,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from grownj_geo.determination import FORMAT, Determination
 from grownj_geo.errors import RecordError, RulebookError, SiteError
+from grownj_geo.files import written_beside
 from grownj_geo.records import rulebook_record
 from grownj_geo.rulebook import Rulebook
 from grownj_geo.rulecheck import check_rulebook
@@ -55,7 +57,9 @@ __all__ = [
     "sealed_text",
 ]
 
-KEPT_FORMAT: Literal["grownj-record/1"] = "grownj-record/1"
+KEPT_FORMAT: Literal["grownj-record/2"] = "grownj-record/2"
+_FIRST_FORMAT = "grownj-record/1"
+_KEPT_FORMATS = (KEPT_FORMAT, _FIRST_FORMAT)
 
 _SUFFIXES = frozenset({".json", ".jsonl", ".ndjson"})
 _LARGEST = 64_000_000
@@ -75,7 +79,7 @@ class _Question(BaseModel):
 class _Sealed(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    format: Literal["grownj-record/1"]
+    format: Literal["grownj-record/1", "grownj-record/2"]
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     question: _Question
     rulebook: dict[str, Any]
@@ -177,9 +181,20 @@ def _geometry(wkb: str | None, wkt: str | None, source: str) -> shapely.Geometry
 
 
 def _digest(content: Mapping[str, Any]) -> str:
-    rest = {name: value for name, value in content.items() if name != "sha256"}
+    rest: Any = {name: value for name, value in content.items() if name != "sha256"}
+    if content.get("format") != _FIRST_FORMAT:
+        rest = _whole_figures(rest)
     text = json.dumps(rest, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _whole_figures(value: Any) -> Any:  # noqa: ANN401 - whatever JSON holds
+    """Return content in which figures without a fraction are integers: JavaScript and jq write 0.0 as 0."""
+    if isinstance(value, dict):
+        return {name: _whole_figures(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_whole_figures(each) for each in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def sealed_text(determination: Determination, engine: Engine, site: Site, *, editions: Sequence[str] = ()) -> str:
@@ -200,7 +215,7 @@ def sealed_text(determination: Determination, engine: Engine, site: Site, *, edi
     >>> engine, site = Engine(load_atlas(), load_rulebook()), Site.from_lonlat(-74.1641, 40.7344)
     >>> text = sealed_text(engine.determine(site), engine, site)
     >>> json.loads(text)["format"]
-    'grownj-record/1'
+    'grownj-record/2'
     """
     wkb = None if site.geometry is None else shapely.to_wkb(site.geometry, hex=True, byte_order=1)
     chosen = []
@@ -227,19 +242,9 @@ def keep(path: Path, text: str, *, replace: bool = False) -> None:
     RecordError
         If something is there already, or the system does not let it be written.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        try:
-            with beside.open("xb") as file:
-                file.write(text.encode())
-                file.flush()
-                os.fsync(file.fileno())
-            if replace:
-                beside.replace(path)
-            else:
-                _put_new(beside, path)
-        finally:
-            beside.unlink(missing_ok=True)
+        with written_beside(path, new=not replace) as beside:
+            beside.write_bytes(text.encode())
     except FileExistsError as error:
         raise RecordError(
             f"{path} is there already, and a kept record is never overwritten unasked. Nothing was changed. Give "
@@ -252,34 +257,23 @@ def keep(path: Path, text: str, *, replace: bool = False) -> None:
         ) from error
 
 
-def _put_new(beside: Path, path: Path) -> None:
-    """Give a written file its name, refused where anything has it by now, even since a moment ago."""
-    try:
-        os.link(beside, path)
-    except FileExistsError:
-        raise
-    except OSError:
-        # Some file systems have no links: take the name first, then put the file there.
-        path.open("xb").close()
-        beside.replace(path)
-
-
 def is_record(path: Path) -> bool:
     """Return whether a file holds a kept record, whole or damaged: nothing else may take its place unasked.
 
     What is there and cannot be read counts as one.
     """
-    return _names(path, KEPT_FORMAT) or _reads_as(path, sealed=True)
+    return _names(path, *_KEPT_FORMATS) or _reads_as(path, sealed=True)
 
 
 def holds_records(path: Path) -> bool:
     """Return whether a file holds what `read_records` takes: kept records, or determinations without a seal."""
-    return _names(path, KEPT_FORMAT) or _names(path, FORMAT) or _reads_as(path, sealed=False)
+    return _names(path, *_KEPT_FORMATS, FORMAT) or _reads_as(path, sealed=False)
 
 
-def _names(path: Path, form: str) -> bool:
+def _names(path: Path, *forms: str) -> bool:
     """Return whether a format stands anywhere in a file as a string of JSON: its keys may come in any order."""
-    marks = [f'"{text}"'.encode() for text in (form, form.replace("/", r"\/"))]
+    marks = [f'"{text}"'.encode() for form in forms for text in (form, form.replace("/", r"\/"))]
+    longest = max(map(len, marks))
     kept = b""
     try:
         with path.open("rb") as file:
@@ -292,7 +286,7 @@ def _names(path: Path, form: str) -> bool:
                 kept += chunk
                 if any(mark in kept for mark in marks):
                     return True
-                kept = kept[-len(marks[-1]) :]
+                kept = kept[-longest:]
     except FileNotFoundError:
         return False
     except OSError:
@@ -433,7 +427,7 @@ def _no_constant(name: str) -> Any:  # noqa: ANN401 - it never returns
 def _record(content: Any, source: str) -> Kept | Refused:  # noqa: ANN401 - whatever JSON holds
     form = content.get("format") if isinstance(content, dict) else None
     try:
-        if form == KEPT_FORMAT:
+        if form in _KEPT_FORMATS:
             return _sealed(content, source)
         if form == FORMAT:
             determination = Determination.model_validate({k: v for k, v in content.items() if k != "row"})

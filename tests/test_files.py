@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from pathlib import Path
 
 import pytest
 
-from grownj_geo.files import written_beside
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from grownj_geo.files import put_new_file, written_beside
 
 
 def test_the_target_is_as_it_was_until_the_end(tmp_path: Path) -> None:
@@ -68,3 +66,46 @@ def test_what_was_not_written_is_an_error_of_the_system(tmp_path: Path) -> None:
         pass
     with pytest.raises(OSError, match="nowhere"), written_beside(tmp_path / "nowhere" / "a") as beside:
         beside.write_text("")
+
+
+# -- where nothing may be ------------------------------------------------------------------------------
+
+
+def no_links(*_: object) -> None:
+    raise OSError(95, "no links on this file system")
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_a_new_file_never_takes_the_place_of_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, links: bool
+) -> None:
+    if not links:
+        monkeypatch.setattr(os, "link", no_links)
+    target = tmp_path / "record.json"
+
+    def write() -> None:
+        with written_beside(target, new=True) as beside:
+            beside.write_text("mine")
+
+    write()
+    assert target.read_text() == "mine"
+    assert list(tmp_path.iterdir()) == [target]
+    target.write_text("other")
+    with pytest.raises(FileExistsError):
+        write()
+    assert target.read_text() == "other"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_where_a_new_file_cannot_be_put_no_empty_one_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    written, target = tmp_path / "written", tmp_path / "record.json"
+    written.write_text("whole")
+
+    def full(*_: object) -> Path:
+        raise OSError(28, "no space left")
+
+    monkeypatch.setattr(os, "link", no_links)
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(OSError, match="no space left"):
+        put_new_file(written, target)
+    assert list(tmp_path.iterdir()) == [written]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import shutil
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +23,7 @@ from grownj_geo.rulebook import load_rulebook, shipped_rulebooks
 from grownj_geo.site import Site
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from grownj_geo.atlas import Atlas
@@ -132,6 +137,15 @@ def test_nothing_is_overwritten_unasked_and_nothing_is_left_beside(text: str, tm
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_what_another_run_left_beside_neither_hinders_nor_is_taken_away(text: str, tmp_path: Path) -> None:
+    others = tmp_path / f".a.json.{os.getpid()}.part"
+    others.write_text("of another run", encoding="utf-8")
+    keep(tmp_path / "a.json", text)
+    keep(tmp_path / "a.json", text, replace=True)
+    assert one(tmp_path / "a.json").sealed
+    assert others.read_text(encoding="utf-8") == "of another run"
+
+
 def test_a_folder_that_is_not_there_is_said(text: str, tmp_path: Path) -> None:
     with pytest.raises(RecordError, match="could not be written"):
         keep(tmp_path / "no" / "a.json", text)
@@ -143,6 +157,53 @@ def test_a_folder_that_is_not_there_is_said(text: str, tmp_path: Path) -> None:
 def test_laid_out_anew_it_is_the_same_record(text: str, tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text(json.dumps(json.loads(text)), encoding="utf-8")
     assert one(tmp_path / "a.json").sealed
+
+
+def as_javascript(text: str) -> str:
+    """Lay JSON out as JavaScript does, which has one kind of figure: the content of ``JSON.stringify``."""
+    return json.dumps(json.loads(text, parse_float=lambda figure: _shortest(float(figure))), ensure_ascii=False)
+
+
+def _shortest(figure: float) -> float:
+    return int(figure) if figure.is_integer() else figure
+
+
+def as_node(text: str) -> str:
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    program = "process.stdout.write(JSON.stringify(JSON.parse(require('fs').readFileSync(0, 'utf8')), null, 2))"
+    done = subprocess.run([node, "-e", program], input=text.encode(), capture_output=True, check=True)
+    return done.stdout.decode()
+
+
+@pytest.mark.parametrize("lay_out", [as_javascript, as_node])
+def test_laid_out_by_a_program_with_one_kind_of_figure_it_is_the_same_record(
+    text: str, tmp_path: Path, lay_out: Callable[[str], str]
+) -> None:
+    assert ": 0.0" in text
+    anew = lay_out(text)
+    assert ": 0.0" not in anew
+    (tmp_path / "a.json").write_text(anew, encoding="utf-8")
+    (tmp_path / "first.json").write_text(text, encoding="utf-8")
+    found, first = one(tmp_path / "a.json"), one(tmp_path / "first.json")
+    assert found.sealed
+    assert found.determination == first.determination
+    assert found.rulebook == first.rulebook is not None
+    (tmp_path / "a.json").write_text(anew.replace(": 0", ": 1", 1), encoding="utf-8")
+    assert "altered after it was kept" in refused(tmp_path / "a.json")
+
+
+def test_a_record_of_the_first_format_is_verified_as_it_was_sealed(text: str, tmp_path: Path) -> None:
+    record = json.loads(text) | {"format": "grownj-record/1"}
+    del record["sha256"]
+    plain = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(record | {"sha256": hashlib.sha256(plain).hexdigest()}), encoding="utf-8")
+    assert one(path).sealed
+    assert is_record(path)
+    path.write_text(json.dumps(json.loads(path.read_text(encoding="utf-8")) | {"format": KEPT_FORMAT}))
+    assert "altered after it was kept" in refused(path)
 
 
 def ends_of(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
@@ -258,7 +319,7 @@ def test_an_empty_file_of_lines_is_refused(tmp_path: Path) -> None:
 
 
 def _escaped(text: str) -> str:
-    return text.replace(KEPT_FORMAT, "grownj\\u002drecord/1")
+    return text.replace(KEPT_FORMAT, KEPT_FORMAT.replace("-", "\\u002d"))
 
 
 def test_a_record_is_known_wherever_its_format_stands(text: str, engine: Engine, tmp_path: Path) -> None:
