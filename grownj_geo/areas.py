@@ -17,7 +17,7 @@ from grownj_geo.errors import FactError
 from grownj_geo.readings import nearest_name, read_entries
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from grownj_geo.determination import Determination, Finding
 
@@ -29,10 +29,12 @@ __all__ = [
     "BaseBounds",
     "BuildingAreas",
     "area_names",
+    "area_pairs",
     "areas_by_hand",
     "areas_of",
     "areas_of_row",
     "building_areas",
+    "contradictions",
     "rulebooks_for",
 ]
 
@@ -58,6 +60,10 @@ class AreaName(_Record):
         Which rulebook answers it, and under which category, the name itself where that is None.
     tests
         What the rules need it for.
+    within, apart_from
+        Areas that a place in this one is surely in, and surely not in, by their definitions.
+    ground_of
+        Areas that have this one as a ground, to which there are exceptions.
     """
 
     name: str
@@ -65,6 +71,9 @@ class AreaName(_Record):
     rulebook: str
     category: str | None = None
     tests: str
+    within: tuple[str, ...] = ()
+    apart_from: tuple[str, ...] = ()
+    ground_of: tuple[str, ...] = ()
 
     @property
     def asked(self) -> str:
@@ -83,6 +92,49 @@ def area_names() -> dict[str, AreaName]:
     """
     path = resources.files("grownj_geo") / "rules" / "credits" / "areas.yaml"
     return {area.name: area for area in read_entries(path.read_bytes(), AreaName, name=path.name)}
+
+
+def contradictions(yes: Container[str], no: Container[str]) -> list[str]:
+    """Return in words which answers cannot both be, by the definitions of the areas.
+
+    Parameters
+    ----------
+    yes, no
+        The areas that a place is said to be in, and those that it is said not to be in.
+
+    Examples
+    --------
+    >>> contradictions({"priority_area"}, {"qualified_incentive_area"})
+    ['priority_area is yes and qualified_incentive_area is no; whatever is in the first is in the second']
+    >>> contradictions({"priority_area", "qualified_incentive_area"}, set())
+    []
+    """
+    found = []
+    for name, other, apart in area_pairs():
+        if name in yes and other in (yes if apart else no):
+            said = "yes" if apart else "no"
+            words = "nothing is in both" if apart else "whatever is in the first is in the second"
+            found.append(f"{name} is yes and {other} is {said}; {words}")
+    return found
+
+
+@lru_cache(maxsize=1)
+def area_pairs() -> tuple[tuple[str, str, bool], ...]:
+    """Return pairs of areas of which the first is within the second or, where the third is true, apart from it.
+
+    Examples
+    --------
+    >>> ("mrera_growth_zone", "qualified_incentive_area", False) in area_pairs()
+    True
+    """
+    known, found = area_names(), []
+    for name, area in known.items():
+        inside = list(area.within)
+        for other in inside:
+            inside += [each for each in known[other].within if each not in inside]
+        found += [(name, other, False) for other in inside]
+        found += [(name, other, True) for each in (name, *inside) for other in known[each].apart_from]
+    return tuple(dict.fromkeys(found))
 
 
 def rulebooks_for(names: Iterable[str]) -> tuple[str, ...]:
@@ -129,7 +181,7 @@ class AreaAnswer(_Record):
 
     outcome: Annotated[OutcomeWord, BeforeValidator(_outcome)]
     leans: Annotated[Literal["yes", "no"] | None, BeforeValidator(_outcome)] = None
-    margin_ft: float | None = None
+    margin_ft: Annotated[float, Field(allow_inf_nan=False)] | None = None
     assumed: bool = False
     status: str = "confirmed"
     why: str = ""
@@ -148,7 +200,7 @@ def _answer(value: object) -> object:
 
 
 class BaseBounds(_Record):
-    """What the base amount can be by place alone, dollars per job and year; null is no line.
+    """What the base amount can be by place alone, dollars per job and year; null is no line. Both are stated.
 
     Tighter than the areas alone can say: a place may surely be on the priority line or a better one while it is open
     which.
@@ -159,8 +211,8 @@ class BaseBounds(_Record):
         The least and the greatest base amount; None for no line.
     """
 
-    floor: int | None = None
-    ceiling: int | None = None
+    floor: Annotated[int, Field(ge=0, le=1_000_000)] | None
+    ceiling: Annotated[int, Field(ge=0, le=1_000_000)] | None
 
     @model_validator(mode="after")
     def _order(self) -> BaseBounds:
@@ -201,10 +253,13 @@ class BuildingAreas(_Record):
         for name in self.areas:
             if name not in area_names():
                 raise ValueError(f"there is no area {name!r}. {nearest_name(name, area_names())}")
+        words = contradictions(*({n for n, a in self.areas.items() if a.outcome == said} for said in ("yes", "no")))
+        if words:
+            raise ValueError(f"{'; '.join(words)}. Correct one of each")
         return self
 
     def __getitem__(self, name: str) -> AreaAnswer:
-        """Return the answer for an area.
+        """Return the answer for an area: as stated, else what follows from those stated, else the rest.
 
         Raises
         ------
@@ -214,8 +269,29 @@ class BuildingAreas(_Record):
         if name not in area_names():
             raise KeyError(f"there is no area {name!r}. {nearest_name(name, area_names())}")
         found = self.areas.get(name)
-        if found is not None:
-            return found
+        return found if found is not None and found.outcome != "undetermined" else self._followed(name, found)
+
+    def _followed(self, name: str, stated: AreaAnswer | None) -> AreaAnswer:
+        """Return what follows for an area from the others, by the definitions; else what is stated, else the rest."""
+        said = {other: answer.outcome for other, answer in self.areas.items()}
+        for one, other, apart in area_pairs():
+            end: OutcomeWord = "yes" if apart else "no"
+            for asked, known, at, outcome in ((other, one, "yes", "no" if apart else "yes"), (one, other, end, "no")):
+                if asked == name and said.get(known) == at:
+                    of = self.areas[known]
+                    words = f"by its definition, from {area_names()[known].label}: {at}"
+                    return AreaAnswer.model_validate(
+                        {"outcome": outcome, "why": words, "status": of.status, "assumed": of.assumed}
+                    )
+        if stated is not None:
+            return stated
+        # That the list is whole does not take back what a stated area may bring with it.
+        grounds = [other for other, area in area_names().items() if name in area.ground_of and other in said]
+        inside = [one for one, other, apart in area_pairs() if other == name and not apart]
+        for other in (*grounds, *inside) if self.rest == "no" else ():
+            if said.get(other) in {"yes", "undetermined"}:
+                words = f"{area_names()[other].label} may bring it and is {said[other]}"
+                return AreaAnswer(outcome="undetermined", why=words, settles=(f"state {name}",))
         return AreaAnswer(outcome=self.rest, why="not among the areas stated" if self.rest == "no" else _UNSAID)
 
 

@@ -16,6 +16,7 @@ from grownj_geo.creditreadings import resolve_credit_readings
 from grownj_geo.creditsheet import KINDS, LIMITS, NO_OTHERS, STATED_FACTS, UNSAID, Sheet
 from grownj_geo.credittri import all_met, opposite, sign_of
 from grownj_geo.creditunsaid import taken
+from grownj_geo.errors import FactError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,12 +57,14 @@ def sheet_of(
     Raises
     ------
     FactError
-        If the areas have no building of a name.
+        If the areas have no building of a name, or its bounds of the base amount contradict its areas.
     """
     chosen = resolve_credit_readings(readings or {})
     buildings = project.buildings
     b = len(buildings)
     places = [_places(building, areas) for building in buildings]
+    for building, place in zip(buildings, places, strict=True):
+        _check_bounds(building.id, place, figures)
     notes: list[str] = []
     unsaid: set[str] = set()
     apart = _apart_from_gaming(project, unsaid, strict=strict)
@@ -152,6 +155,23 @@ def _places(building: Building, areas: Areas | None) -> BuildingAreas:
     if areas is not None:
         return areas.building(building.id)
     return building.areas or BuildingAreas(id=building.id)
+
+
+def _check_bounds(name: str, place: BuildingAreas, figures: Figures) -> None:
+    """Refuse bounds of the base amount that the areas contradict."""
+    if place.bounds is None:
+        return
+    floor, ceiling = place.bounds.floor, place.bounds.ceiling
+    lines = [line for line in figures.book.lines if line.place and line.when.area is not None]
+    amounts = {line.when.area or "": int(figures.number(line.base)) for line in lines}
+    over = [area for area, most in amounts.items() if place[area].outcome == "yes" and (ceiling or 0) < most]
+    reached = [area for area, most in amounts.items() if place[area].outcome != "no" and most >= (floor or 0)]
+    if over or (floor is not None and not reached):
+        words = f"{over[0]} is yes, which is ${amounts[over[0]]:,}" if over else "no area that gives as much can be"
+        raise FactError(
+            f"Building {name}: bounds of the base amount are {floor} to {ceiling} and {words}. Correct one, or leave "
+            "the bounds out."
+        )
 
 
 def _bound(place: BuildingAreas, name: str, unknown: int) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from grownj_geo.areas import area_names
+from grownj_geo.areas import area_names, area_pairs, contradictions
 from grownj_geo.creditcapital import CAPITAL_RULES
 from grownj_geo.creditcolumns import business_kind, is_startup
 from grownj_geo.creditcount import JOB_RULES
@@ -97,6 +97,7 @@ class CreditRows:
             if sqft is not None and not sqft:
                 self._told(row, "gross_leasable_sqft is 0; expected more")
         self._check_kinds()
+        self._check_areas()
         self.good = np.array([row not in self.problems for row in range(self.n)], dtype=bool)
 
     def _check_kinds(self) -> None:
@@ -108,6 +109,23 @@ class CreditRows:
                 clash = kind_contradiction(kind, **said)
                 if clash is not None:
                     self._told(row, clash.rstrip("."))
+
+    def _check_areas(self) -> None:
+        """Tell the rows whose areas cannot be together by their definitions, and take what follows from these."""
+        bad = np.zeros(self.n, dtype=bool)
+        for name, other, apart in area_pairs():
+            bad |= (self._tests[name] > 0) & (self._tests[other] == (1 if apart else -1))
+        for row in np.flatnonzero(bad):
+            yes, no = ({n for n in area_names() if self._tests[n][row] == sign} for sign in (1, -1))
+            for words in contradictions(yes, no):
+                self._told(int(row), words)
+        followed = dict(self._tests)
+        for name, other, apart in area_pairs():
+            first, second = self._tests[name], self._tests[other]
+            end = 1 if apart else -1
+            followed[other] = np.where((first > 0) & (second == 0), np.int8(-end), followed[other])
+            followed[name] = np.where((second == end) & (first == 0), np.int8(-1), followed[name])
+        self._tests = followed
 
     def _told(self, row: int, words: str) -> None:
         self.problems.setdefault(row, []).append(words)

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from grownj_geo.areas import area_names
+from grownj_geo.areas import area_names, area_pairs
 from grownj_geo.creditbatch import CreditQuestion, credit_block, run_credit_batch
 from grownj_geo.rows_columns import TableOptions
 from grownj_geo.rows_text import TextRows
@@ -54,9 +54,18 @@ def write_projects(path: Path, rows: int, seed: int = 8) -> None:
                     60_000,
                     chance.choice((5, 7, 10)),
                     f"201{chance.choice((4, 5, 6, 7))}-0{chance.randrange(1, 10)}-11",
-                    *(chance.choice(("yes", "no", "no", "undetermined")) for _ in areas),
+                    *consistent({name: chance.choice(("yes", "no", "no", "undetermined")) for name in areas}).values(),
                 ]
             )
+
+
+def consistent(answers: dict[str, str]) -> dict[str, str]:
+    """Return answers by area of which none contradicts another by its definition."""
+    found = dict(answers)
+    for name, other, apart in reversed(area_pairs()):
+        if found.get(name) == "yes" and found.get(other) == ("yes" if apart else "no"):
+            found[name] = "no"
+    return found
 
 
 def main() -> None:

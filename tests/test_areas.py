@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jsonschema
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from grownj_geo.answers import columns_of
@@ -23,6 +23,7 @@ from grownj_geo.areas import (
     areas_by_hand,
     areas_of,
     areas_of_row,
+    contradictions,
     rulebooks_for,
 )
 from grownj_geo.atlas import load_atlas
@@ -96,13 +97,17 @@ def test_the_record_follows_its_schema_and_comes_back_the_same(atlas: Atlas) -> 
     st.one_of(st.none(), st.sampled_from([500, 3000, 4000])),
 )
 def test_any_record_comes_back_the_same(stated: dict[str, str], rest: Any, floor: int | None) -> None:
+    said = [{name for name, word in stated.items() if word == each} for each in ("yes", "no")]
+    assume(not contradictions(*said))
     answers = {name: AreaAnswer.model_validate({"outcome": word}) for name, word in stated.items()}
     bounds = BaseBounds(floor=floor, ceiling=5000)
     record = Areas(buildings=(BuildingAreas(id="A", areas=answers, rest=rest, bounds=bounds),), as_of=date(2017, 4, 17))
     again = Areas.model_validate_json(record.to_json())
     assert again == record
     for name in area_names():
-        assert again.building("A")[name].outcome == stated.get(name, rest)
+        if stated.get(name) in {"yes", "no"}:
+            assert again.building("A")[name].outcome == stated[name]
+        assert again.building("A")[name] == record.building("A")[name]
 
 
 def test_the_schema_refuses_a_fourth_answer_and_a_missing_field(atlas: Atlas) -> None:
@@ -149,9 +154,50 @@ def test_yes_is_read_as_people_and_yaml_write_it(word: object) -> None:
 
 def test_what_is_not_stated_is_undetermined_unless_the_list_is_said_to_be_whole() -> None:
     stated = {"distressed_municipality": "yes"}
-    assert areas_by_hand(stated).buildings[0]["priority_area"].outcome == "undetermined"
-    assert areas_by_hand(stated | {"rest": "no"}).buildings[0]["priority_area"].outcome == "no"
-    assert areas_by_hand(stated | {"rest": False}).buildings[0]["priority_area"].outcome == "no"
+    assert areas_by_hand(stated).buildings[0]["transit_bonus"].outcome == "undetermined"
+    assert areas_by_hand(stated | {"rest": "no"}).buildings[0]["transit_bonus"].outcome == "no"
+    assert areas_by_hand(stated | {"rest": False}).buildings[0]["transit_bonus"].outcome == "no"
+
+
+@pytest.mark.parametrize(
+    ("stated", "name", "outcome"),
+    [
+        ({"garden_state_growth_zone": True, "rest": "no"}, "qualified_incentive_area", "yes"),
+        ({"mrera_growth_zone": True, "rest": "no"}, "qualified_incentive_area", "yes"),
+        ({"mrera_growth_zone": "undetermined", "rest": "no"}, "garden_state_growth_zone", "undetermined"),
+        ({"priority_area": True}, "qualified_incentive_area", "yes"),
+        ({"priority_area": True, "distressed_municipality": "undetermined"}, "distressed_municipality", "no"),
+        ({"qualified_incentive_area": False}, "priority_area", "no"),
+        ({"urban_transit_hub": True, "rest": "no"}, "urban_transit_hub_municipality", "yes"),
+        # A ground of the incentive area, but not in the Highlands preservation area.
+        ({"urban_transit_hub_municipality": True, "rest": "no"}, "qualified_incentive_area", "undetermined"),
+        ({"distressed_municipality": True, "rest": "no"}, "qualified_incentive_area", "undetermined"),
+        ({"distressed_municipality": True, "qualified_incentive_area": False}, "qualified_incentive_area", "no"),
+        ({"southern_eight": True, "rest": "no"}, "qualified_incentive_area", "no"),
+    ],
+)
+def test_what_follows_from_an_area_by_its_definition_is_not_closed(stated: Any, name: str, outcome: str) -> None:
+    assert areas_by_hand(stated).buildings[0][name].outcome == outcome
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        {"priority_area": True, "distressed_municipality": True},
+        {"priority_area": True, "other_eligible_area": True},
+        {"garden_state_growth_zone": True, "qualified_incentive_area": False},
+        {"mrera_growth_zone": True, "garden_state_growth_zone": False},
+    ],
+)
+def test_areas_that_cannot_be_together_are_refused(stated: Any) -> None:
+    with pytest.raises(FactError, match=r" is yes and .* is (yes|no); .*Correct one of each"):
+        areas_by_hand(stated)
+
+
+@pytest.mark.parametrize("bounds", [{}, {"floor": 500}, {"ceiling": 500}, {"floor": -1, "ceiling": 5}])
+def test_half_of_the_bounds_is_refused(bounds: dict[str, int]) -> None:
+    with pytest.raises(FactError, match="bounds > "):
+        areas_by_hand({"priority_area": True, "bounds": bounds})
 
 
 def test_all_problems_are_told_at_once_with_the_nearest_name() -> None:

@@ -250,6 +250,16 @@ def test_bounds_of_the_base_amount_make_the_range_narrower(tmp_path: Path) -> No
     assert (row["credit_per_job_low"], Decimal(row["credit_per_job_high"])) == ("3000", 4000)
 
 
+def test_areas_that_cannot_be_together_are_a_problem_of_the_row(tmp_path: Path) -> None:
+    path, target = tmp_path / "areas.csv", tmp_path / "out.csv"
+    path.write_text(f"{HEADER},priority_area,distressed_municipality\n{GOOD},yes,yes\n{GOOD},yes,\n")
+    run_credit_batch(path, target)
+    first, second = answers(target)
+    assert "priority_area is yes and distressed_municipality is yes" in first["credit_problem"]
+    assert second["credit_problem"] == ""
+    assert "distressed_municipality" not in second["credit_open"].split("; ")
+
+
 def test_no_other_bonuses_leaves_what_the_columns_show(tmp_path: Path) -> None:
     path, target = tmp_path / "rest.csv", tmp_path / "out.csv"
     header = HEADER.replace("bonus_per_job", "primarily_warehouse,transit_bonus,bonus_rest")

@@ -93,6 +93,21 @@ def test_areas_without_the_building_are_refused() -> None:
         estimate(project_of(raw), areas)
 
 
+@pytest.mark.parametrize(
+    ("bounds", "words"),
+    [
+        ({"floor": None, "ceiling": None}, "priority_area is yes, which is $3,000"),
+        ({"floor": 500, "ceiling": 500}, "priority_area is yes, which is $3,000"),
+        ({"floor": 5000, "ceiling": 5000}, "no area that gives as much can be"),
+    ],
+)
+def test_bounds_of_the_base_amount_that_the_areas_contradict_are_refused(bounds: Any, words: str) -> None:
+    areas = areas_by_hand({"priority_area": True, "rest": "no", "bounds": bounds})
+    with pytest.raises(FactError) as refused:
+        estimate(project_of(ordinary()), areas)
+    assert words in str(refused.value)
+
+
 def test_a_reading_that_there_is_not_is_refused() -> None:
     with pytest.raises(RulebookError, match="no option 'nearest'"):
         estimate(project_of(ordinary()), readings={"A13": "nearest"})
