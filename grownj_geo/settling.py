@@ -113,42 +113,54 @@ def doubts(
     typed, match
         What was asked and what came back.
     codes
-        The municipalities in which the match may lie.
+        The municipalities in which the match may lie; none where it lies outside New Jersey.
     names
         Name and county by municipal code.
     """
-    query, found = typed.query, []
+    found = []
     if match.score < GOOD_SCORE:
         said = "; ".join(note.rstrip(".") for note in match.notes[:_MOST_NOTES])
         why = f"{said}; " if said else ""
         found.append(f"it differs from what was typed ({why}score {match.score:.2f}, expected {GOOD_SCORE})")
     if match.kind not in _EXACT and match.pin is None:
         found.append(f"only the {match.kind} was found, not the house number")
+    if not codes:
+        found.append("it lies outside the lines of every municipality of New Jersey")
+    elsewhere = _elsewhere(typed, match, codes, names)
+    return (*found, elsewhere) if elsewhere else tuple(found)
+
+
+def _elsewhere(
+    typed: TypedAddress, match: Match, codes: Sequence[str], names: Mapping[str, tuple[str, str]]
+) -> str | None:
+    """Return why a match's municipality may be another than was typed; None where it is the same."""
+    query, words = typed.query, None
     same_zip = query.zip_code is not None and query.zip_code == match.zip_code
     # Where mail goes under a postal name is not known surely: a service that has the address under it knows better.
     by_mail = typed.place == "postal" and (same_zip or _same_city(query, match))
     if query.mun_codes and codes and not set(query.mun_codes) & set(codes) and not by_mail:
         wanted = " or ".join(_name(code, names) for code in query.mun_codes[:3])
         how = "was typed" if typed.place in {"named", "ambiguous"} else f"is what {query.city!r} can mean"
-        found.append(f"it lies in {_name(codes[0], names)}, and {wanted} {how}")
+        words = f"it lies in {_name(codes[0], names)}, and {wanted} {how}"
     elif typed.place == "postal" and not by_mail:
         listed = "; ".join(_name(code, names) for code in query.mun_codes)
-        found.append(
-            f"no municipality is called {query.city!r}; mail is addressed so in {listed}, and perhaps elsewhere"
-        )
+        words = f"no municipality is called {query.city!r}; mail is addressed so in {listed}, and perhaps elsewhere"
     elif typed.place == "guessed":
-        found.append(f"no municipality is called {query.city!r}; only a name like it is known")
+        words = f"no municipality is called {query.city!r}; only a name like it is known"
     elif typed.place == "ambiguous" and not same_zip:
         listed = "; ".join(_name(code, names) for code in query.mun_codes)
-        found.append(f"{len(query.mun_codes)} municipalities have the name {query.city!r} ({listed})")
+        words = f"{len(query.mun_codes)} municipalities have the name {query.city!r} ({listed})"
     elif not query.mun_codes and not same_zip and not _same_city(query, match):
-        if query.city:
-            found.append(f"no municipality is called {query.city!r}, so that it could not be compared")
-        elif query.zip_code:
-            found.append(f"it was not found under ZIP code {query.zip_code}")
-        else:
-            found.append("neither municipality nor ZIP code was typed")
-    return tuple(found)
+        words = _not_compared(query)
+    return words
+
+
+def _not_compared(query: AddressQuery) -> str:
+    if query.city:
+        return f"no municipality is called {query.city!r}, so that it could not be compared"
+    if query.zip_code:
+        return f"it was not found under ZIP code {query.zip_code}"
+    return "neither municipality nor ZIP code was typed"
 
 
 def _same_city(query: AddressQuery, match: Match) -> bool:

@@ -93,6 +93,13 @@ def test_the_municipality_has_to_agree(address: TypedAddress, codes: tuple[str, 
         assert any(words in one for one in found)
 
 
+@pytest.mark.parametrize("address", [typed(), typed("none", city=None, mun_codes=(), zip_code="08102")])
+def test_what_lies_outside_new_jersey_is_never_taken(address: TypedAddress) -> None:
+    found = doubts(address, match(zip_code="08102"), (), NAMES)
+    assert found == ("it lies outside the lines of every municipality of New Jersey",)
+    assert doubts(address, match(zip_code="08102"), ("0408",), NAMES) == ()
+
+
 def test_a_zip_code_tells_municipalities_of_one_name_apart() -> None:
     several = typed("ambiguous", city="Washington", mun_codes=("0822", "1438"), zip_code="07853")
     assert doubts(several, match(zip_code="07853"), ("1438",), NAMES) == ()
