@@ -11,6 +11,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from grownj_geo.addressline import split_line
 from grownj_geo.errors import NoPlaceError, SiteError
 from grownj_geo.features import Change
 from grownj_geo.locate import locate
@@ -145,7 +146,12 @@ class RowFinder:
                     by = "parcel number (PAMS_PIN), by the outline of the loaded parcels" if outline is not None else ""
                     found[row] = LocatedRow(outline, located_by=by, typed=" ".join(parcel.pins), notes=notes)
                 continue
-            text = self._text(raw, row, "" if parcel is None else parcel.code)
+            try:
+                text = self._text(raw, row, "" if parcel is None else parcel.code)
+            except SiteError as error:
+                found[row] = LocatedRow(problem=str(error).rstrip("."))
+                self._counts["not read"] += 1
+                continue
             if text:
                 texts[row] = text
         self._look_up(list(dict.fromkeys(texts.values())))
@@ -190,7 +196,13 @@ class RowFinder:
         return False
 
     def _text(self, raw: RawBlock, row: int, code: str) -> str:
-        """Return the address of a row on one line; empty where it says none."""
+        """Return the address of a row on one line; empty where it says none.
+
+        Raises
+        ------
+        SiteError
+            Where its cells name two house numbers.
+        """
         site = self._roles["site"]
         if site is not None and not says_nothing(raw.columns[site][row]):
             return cell_text(raw.columns[site][row]).strip()
@@ -198,7 +210,7 @@ class RowFinder:
         if not street:
             return ""
         number = self._cell(raw, row, "house_number")
-        line = f"{number} {street}" if number and not street.startswith(number) else street
+        line = _with_number(number, street) if number else street
         name, county = self._directory.names.get(code, ("", ""))
         zip_code = self._cell(raw, row, "zip_code")
         # A spreadsheet drops the zero before a ZIP code.
@@ -283,3 +295,24 @@ class RowFinder:
             site.located_by,
             site.notes,
         )
+
+
+def _with_number(number: str, street: str) -> str:
+    """Return house number and street on one line, where the street's cell may have the number too.
+
+    Raises
+    ------
+    SiteError
+        Where it has another.
+    """
+    # "12TH AVE" has no house number, though it begins with digits.
+    own = split_line(street).number
+    if not own:
+        return f"{number} {street}"
+    said = split_line(f"{number} X STREET").number
+    if own == said:
+        return street
+    raise SiteError(
+        f"The house number is {number[:40]!r}, and the street is {street[:80]!r}, which begins with another; expected "
+        "one number. Correct either cell."
+    )

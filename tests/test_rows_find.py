@@ -77,6 +77,33 @@ def test_an_address_is_put_together_from_its_columns(atlas: Atlas, finder: Finde
     assert block.sites[1].typed == "12 Spring St, Washington Township, Morris County, NJ 07880"
 
 
+def test_the_house_number_is_kept_where_the_street_begins_with_its_digits(
+    atlas: Atlas, finder: Finder, tmp_path: Path
+) -> None:
+    text = "house_number,address,municipality\n" + "".join(
+        f"{number},{street},Camden City\n"
+        for number, street in [("1", "12TH AVE"), ("100", "Main St"), ("100", "100 MAIN ST"), ("43A", "43-A Elm St")]
+    )
+    block, _ = read(written(tmp_path, text), atlas, finder)
+    notes = ["; ".join(notes) for notes in block.notes]
+    assert "'1 12TH AVE, Camden City" in notes[0]
+    assert [site and site.pins for site in block.sites[1:3]] == [("0408_81_1",)] * 2
+    assert "'43-A Elm St, Camden City" in notes[3]
+
+
+@pytest.mark.parametrize("number", ["1", "10", "102", "100-102"])
+def test_two_house_numbers_in_a_row_are_told_and_neither_is_taken(
+    atlas: Atlas, finder: Finder, tmp_path: Path, number: str
+) -> None:
+    text = f'house_number,address,municipality\n{number},100 MAIN ST,Camden City\n{number},"100 MAIN ST, Camden",\n'
+    block, told = read(written(tmp_path, text), atlas, finder)
+    assert block.geometries[0] is None
+    assert any(f"The house number is '{number}', and the street is '100 MAIN ST'" in note for note in block.notes[0])
+    assert block.problems[1] is not None
+    assert "Correct either cell" in block.problems[1]
+    assert any("not read 2" in words for words in told)
+
+
 def test_an_address_that_does_not_settle_leaves_what_the_row_states(
     atlas: Atlas, finder: Finder, tmp_path: Path
 ) -> None:
