@@ -16,6 +16,7 @@ from grownj_geo.logic import Cause
 from grownj_geo.mapground import OUTLINE_TOLERANCE_FT, Area, DrawnClass, class_of_layer
 from grownj_geo.observe import SiteTable
 from grownj_geo.palette import AreaClass, area_class, area_classes
+from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +38,13 @@ __all__ = [
     "draw_areas",
     "radius_words",
 ]
+
+_COVERAGE_TOLERANCE_FTUS = 20.0
+"""How far outlines are simplified together: the root of the ground that a corner may cut off, not a distance.
+
+Of the municipalities that ship it moves no line by more than 47 ft, which leaves room for a page's rounding (3 ft).
+"""
+_ROUNDING_FT = 3.0
 
 _FRACTIONS = {0.25: "¼", 0.5: "½", 0.75: "¾"}
 
@@ -183,11 +191,33 @@ def _municipalities(engine: Engine) -> tuple[Outline, ...]:
     if layer is None:
         return ()
     chosen = layer.select(as_of=engine.atlas.as_of).tolist()
-    drawn = shapely.coverage_simplify([layer.geometry(i) for i in chosen], OUTLINE_TOLERANCE_FT)
+    drawn = _simplified([layer.geometry(i) for i in chosen], measured=layer.fingerprint != layer.manifest.sha256)
     return tuple(
         Outline(layer.key(i), layer.name(i), layer.value("county", i), geometry)
         for i, geometry in zip(chosen, drawn, strict=True)
     )
+
+
+def _simplified(whole: Sequence[shapely.Geometry], *, measured: bool) -> list[shapely.Geometry]:
+    """Return outlines with fewer corners, none further off than `OUTLINE_TOLERANCE_FT`.
+
+    Of what ships that is known; other outlines are measured, which takes a second.
+    """
+    tolerance = _COVERAGE_TOLERANCE_FTUS
+    drawn = shapely.coverage_simplify(whole, tolerance)
+    while measured and tolerance > 1.0 and not _near(whole, drawn):
+        tolerance /= 2
+        drawn = shapely.coverage_simplify(whole, tolerance)
+    return list(drawn)
+
+
+def _near(whole: Sequence[shapely.Geometry], drawn: Sequence[shapely.Geometry]) -> bool:
+    """Return whether every corner of some outlines is near the line that is drawn for it."""
+    lines = shapely.boundary(np.asarray(drawn, dtype=object))
+    shapely.prepare(lines)
+    corners, at = shapely.get_coordinates(whole, return_index=True)
+    limit = (OUTLINE_TOLERANCE_FT - _ROUNDING_FT) / FT_PER_FTUS
+    return bool(shapely.dwithin(lines[at], shapely.points(corners), limit).all())
 
 
 def _counties(municipalities: tuple[Outline, ...]) -> tuple[Outline, ...]:

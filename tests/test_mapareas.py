@@ -18,7 +18,7 @@ from grownj_geo.mapground import OUTLINE_TOLERANCE_FT
 from grownj_geo.observe import SiteTable
 from grownj_geo.palette import area_class
 from grownj_geo.rulebook import load_rulebook
-from grownj_geo.units import to_working
+from grownj_geo.units import FT_PER_FTUS, to_working
 
 if TYPE_CHECKING:
     from grownj_geo.mapground import DrawnClass
@@ -53,19 +53,40 @@ def test_station_circles_of_the_map_are_the_rulebooks(areas: MapAreas, engine: E
         assert shapely.contains_xy(area.geometry, x, y)
 
 
+def all_within(limit: float, whole: list[shapely.Geometry], drawn: list[shapely.Geometry]) -> bool:
+    """Return whether no place on the lines of some outlines is further from the lines that are drawn for them."""
+    lines = shapely.boundary(np.asarray(drawn, dtype=object))
+    shapely.prepare(lines)
+    own = shapely.boundary(np.asarray(whole, dtype=object))
+    xy, at = shapely.get_coordinates(shapely.segmentize(own, 200.0), return_index=True)
+    return bool(shapely.dwithin(lines[at], shapely.points(xy), limit).all())
+
+
 def test_outlines_are_near_their_layer_and_leave_no_gap(areas: MapAreas, atlas: Atlas) -> None:
     layer = atlas.layer("municipalities")
     assert layer is not None
     by_key = {layer.key(i): layer.geometry(i) for i in layer.select(as_of=atlas.as_of).tolist()}
     assert {outline.code for outline in areas.municipalities} == set(by_key)
-    for outline in areas.municipalities[::25]:
-        true = by_key[outline.code]
-        # Corners that are left out lie in slivers: no more ground than the tolerance along the line.
-        moved = shapely.symmetric_difference(outline.geometry, true).area
-        assert moved < OUTLINE_TOLERANCE_FT * true.length / 4
+    whole = [by_key[outline.code] for outline in areas.municipalities]
+    drawn = [outline.geometry for outline in areas.municipalities]
+    # A page rounds to a hundred-thousandth of a degree.
+    limit = (OUTLINE_TOLERANCE_FT - 3.0) / FT_PER_FTUS
+    assert all_within(limit, whole, drawn)
+    assert all_within(limit, drawn, whole)
+    assert not all_within(limit / 2, whole, drawn)
     state = shapely.coverage_union_all([outline.geometry for outline in areas.municipalities])
     assert abs(sum(outline.geometry.area for outline in areas.municipalities) / state.area - 1) < 1e-4
     assert len(areas.counties) == 21
+
+
+def test_outlines_that_do_not_ship_are_measured() -> None:
+    # A coast of long, thin teeth: each cuts off little ground, and much of a distance.
+    teeth = [(600_000.0 + 0.5 * k, 500_000.0 + (300.0 if k % 2 else 0.0)) for k in range(200)]
+    town = shapely.Polygon([*teeth, (teeth[-1][0], 490_000.0), (teeth[0][0], 490_000.0)])
+    names = {"MUN": "Newark City", "COUNTY": "ESSEX", "MUN_CODE": "0714"}
+    layer = draw("municipalities", [(town, names)], least_features=1)
+    (outline,) = draw_areas(Engine(Atlas(layers=[layer]), load_rulebook()), classes=()).municipalities
+    assert all_within((OUTLINE_TOLERANCE_FT - 3.0) / FT_PER_FTUS, [town], [outline.geometry])
 
 
 def test_municipal_classes_are_what_the_rules_say_of_municipalities_alone(areas: MapAreas) -> None:
