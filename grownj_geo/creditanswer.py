@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from grownj_geo.creditparams import Figures
     from grownj_geo.credittri import Tri
 
-__all__ = ["AnswerBook", "Bounds", "CreditAnswer", "CreditTest", "outcome_of", "share_of"]
+__all__ = ["AnswerBook", "Bounds", "CreditAnswer", "CreditTest", "lesser", "outcome_of", "share_of"]
 
 
 class _Record(BaseModel):
@@ -120,6 +120,18 @@ def outcome_of(areas: BuildingAreas, name: str) -> Tri:
     return {"yes": True, "no": False}.get(areas[name].outcome)
 
 
+def lesser(one: Bounds, other: Bounds) -> Bounds:
+    """Return the bounds of the lesser of two amounts.
+
+    Examples
+    --------
+    >>> lesser((Decimal(3), None), (Decimal(0), Decimal(5)))
+    (Decimal('0'), Decimal('5'))
+    """
+    highs = [high for _, high in (one, other) if high is not None]
+    return min(one[0], other[0]), min(highs) if highs else None
+
+
 class AnswerBook:
     """Gathers what a rule comes to, and the figures that it used.
 
@@ -204,7 +216,7 @@ class AnswerBook:
     def within(self, name: str, label: str, added: Bounds, so_far: Decimal | None, figure: str) -> Tri:
         """Tell whether what is added to what was granted so far stays within a limit of a whole program.
 
-        The limit is for the Authority to keep: it decides nothing about what is due, and what is not stated is open.
+        This says only whether it is kept; `left_of` bounds what is due.
 
         Parameters
         ----------
@@ -223,6 +235,21 @@ class AnswerBook:
             low, high = added
             met = False if so_far + low > limit else True if high is not None and so_far + high <= limit else None
         return self.told(name, label, met, self.rule_of(figure))
+
+    def left_of(self, figure: str, so_far: Decimal | None) -> Bounds:
+        """Return the least and the greatest that is left of a limit of a whole program.
+
+        Parameters
+        ----------
+        figure
+            The limit's name.
+        so_far
+            What was granted before; where it is not stated, perhaps all of the limit is used up.
+        """
+        limit = self.known(figure)
+        if limit is None:
+            return Decimal(0), None
+        return (Decimal(0), limit) if so_far is None else (max(limit - so_far, Decimal(0)),) * 2
 
     def told(self, name: str, label: str, value: Tri, rule: str) -> Tri:
         """Add something that is told beside, and does not decide whether the credit is due.
@@ -283,5 +310,5 @@ class AnswerBook:
             figures=tuple(credit_figure(self._figures, name) for name in self._used),
             below_confirmed=tuple(n for n in self._used if below_confirmed(self._figures.of(n).status)),
             statement_only=tuple(statement),
-            notes=tuple(self.notes),
+            notes=tuple(dict.fromkeys(self.notes)),
         )

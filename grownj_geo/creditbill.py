@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from grownj_geo.creditanswer import AnswerBook, CreditAnswer, outcome_of, share_of
+from grownj_geo.creditanswer import AnswerBook, CreditAnswer, lesser, outcome_of, share_of
 from grownj_geo.creditbillinput import (
     IncomeTaxLimit,
     RecoveryEmployment,
@@ -309,10 +309,13 @@ def _relocation(credit: RelocationGrant, book: AnswerBook) -> None:
     _relocation_lease(credit, book, commitment)
     due, jobs = book.eligible, credit.retained_jobs
     yearly = None if jobs is None else jobs * book.number("relocation_yearly")
-    book.due("yearly_credit", yearly, book.rule_of("relocation_yearly"), if_met=due)
+    left = book.left_of("relocation_program_year", credit.program_so_far)
+    first = lesser((yearly or _NOTHING, yearly), left)
+    book.due("yearly_credit", first, book.rule_of("relocation_yearly"), if_met=due)
     total: Bounds = (_NOTHING, None)
-    if yearly is not None:
-        total = yearly * (term or 1), None if term is None else yearly * term
+    if yearly is not None and first[1] is not None:
+        total = first[0] + yearly * ((term or 1) - 1), None if term is None else first[1] + yearly * (term - 1)
+        book.notes.append("What was granted before is that of the first year; of later years nothing is known.")
     book.due("credit", total, book.rule_of("relocation_yearly"), if_met=due)
     if jobs is not None:
         _relocation_class(jobs, book)
@@ -390,11 +393,15 @@ def _revitalization(credit: RevitalizationCredit, book: AnswerBook) -> None:
     high = min([limit, *(amount for amount in (most, credit.tax) if amount is not None)])
     # What is not stated may be less.
     low = _NOTHING if most is None or credit.tax is None else high
-    found = book.due("most", (low, high), rule, if_met=book.eligible)
+    left = book.left_of("revitalization_fiscal_year", credit.certified_so_far)
+    some: Tri = True if left[0] else None if left[1] is None or left[1] else False
+    rule_of_limit = book.rule_of("revitalization_fiscal_year")
+    book.test("fiscal_year_open", "Something is left of the limit of the fiscal year", some, rule_of_limit)
+    found = book.due("most", lesser((low, high), left), rule, if_met=book.eligible)
     book.amount("credit", _NOTHING, found.high, rule)
     label = "All credits of the fiscal year stay within the limit"
-    granted = found.low, found.high
-    book.within("within_fiscal_year", label, granted, credit.certified_so_far, "revitalization_fiscal_year")
+    asked: Bounds = (_NOTHING, _NOTHING) if book.eligible is False else (low if book.eligible else _NOTHING, high)
+    book.within("within_fiscal_year", label, asked, credit.certified_so_far, "revitalization_fiscal_year")
 
 
 def _development(credit: DevelopmentCredit, book: AnswerBook) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from grownj_geo.creditanswer import AnswerBook, CreditAnswer, outcome_of, share_of
+from grownj_geo.creditanswer import AnswerBook, CreditAnswer, lesser, outcome_of, share_of
 from grownj_geo.credithubyears import add_hub_years, days_of_effect, hub_parts, within_years
 from grownj_geo.creditparams import Figures, load_credit_book
 from grownj_geo.credittri import Tri, all_met, any_met, opposite
@@ -32,7 +32,8 @@ def estimate_hub(project: HubProject) -> CreditAnswer:
     ...     role="owner", areas=hub, facility_investment=60_000_000, net_leasable_sqft=100, leased_sqft=0,
     ...     monthly_employees=(250,), net_benefit_state=True, net_benefit_municipality=True, moves_jobs=False,
     ...     employment_incentive_grant=False, relocation_assistance=False, recovery_act_incentives=False,
-    ...     investnj_grant=False, applied="2010-06-01", documented="2014-06-01", investment_made="2012-06-01"))
+    ...     investnj_grant=False, applied="2010-06-01", documented="2014-06-01", investment_made="2012-06-01",
+    ...     approved_so_far=0, fiscal_year_so_far=0))
     >>> found.eligible, found.amounts["credit"].low, found.amounts["year_1"].low
     ('yes', Decimal('60000000.00'), Decimal('6000000.00'))
     """
@@ -46,11 +47,16 @@ def estimate_hub(project: HubProject) -> CreditAnswer:
     _windows(project, book)
     percent, rule = book.number("credit_percent"), book.rule_of("credit_percent")
     credit = share_of(base[0], percent), None if base[1] is None else share_of(base[1], percent)
+    label = "All credits of the program stay within its limit"
+    kept = book.within("within_program_limit", label, credit, project.approved_so_far, "program_limit")
+    left = book.left_of("program_limit", project.approved_so_far)
+    some: Tri = True if left[0] else None if left[1] is None or left[1] else False
+    book.test("program_open", "Something is left of the limit of the program", some, book.rule_of("program_limit"))
+    if kept is False:
+        book.notes.append("What is over the limit of the program cannot be approved.")
+    credit = lesser(credit, left)
     due = book.eligible
     book.due("credit", credit, rule, if_met=due)
-    label = "All credits of the program stay within its limit"
-    if book.within("within_program_limit", label, credit, project.approved_so_far, "program_limit") is False:
-        book.notes.append("What is over the limit of the program cannot be approved.")
     add_hub_years(project, book, credit, due)
     count = book.count("credit_periods")
     part = hub_parts(credit[0], count)[0], None if credit[1] is None else hub_parts(credit[1], count)[0]

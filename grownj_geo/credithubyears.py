@@ -214,6 +214,9 @@ def add_hub_years(project: HubProject, book: AnswerBook, credit: Bounds, due: Tr
     count = book.count("credit_periods")
     least, most = hub_parts(credit[0], count), hub_parts(credit[1], count)
     kept = hub_kept(project, book, periods=count)
+    left = book.left_of("fiscal_year_limit", project.fiscal_year_so_far)
+    if project.fiscal_year_so_far:
+        book.notes.append("The fiscal year of which credits are stated is taken to be that of the first period.")
     lows, highs, unpaid = [], [], []
     for number in range(count):
         low, high = (
@@ -226,6 +229,8 @@ def add_hub_years(project: HubProject, book: AnswerBook, credit: Bounds, due: Tr
             if rent is None and high:
                 unpaid.append(str(number + 1))
             low, high = min(low, rent or _NOTHING), high if rent is None else min(high, rent)
+        if not number:
+            low, high = min(low, left[0]), high if left[1] is None else min(high, left[1])
         lows.append(low if due else _NOTHING)
         highs.append(high if due is not False else _NOTHING)
         book.amount(f"year_{number + 1}", lows[-1], highs[-1], rule)
