@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import socket
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +17,23 @@ if TYPE_CHECKING:
 
     from fastapi import FastAPI
 
-__all__ = ["address_of", "listening", "run_app"]
+__all__ = ["address_of", "listening", "run_app", "server_of"]
 
-_HEADERS_S = 10.0
+_WAIT_S = 10.0
+_READ_S = 20.0
+_LEAST_READ_BYTES = 20_000
 _MOST_CONNECTIONS = 1_000
 _ENDING_S = 10
 
 
 class PatientProtocol(H11Protocol):
-    """Closes a connection whose request does not begin, or whose headers are not whole, in time."""
+    """Closes a connection that keeps the server waiting: for a request, for the rest of one, or for answers to be read.
+
+    The rest of a body matters to nobody once the request has its answer: it is let pass, and not for long.
+    """
 
     _deadline: asyncio.TimerHandle | None = None
+    _reading: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401 - uvicorn's own
         """Begin to wait for a request."""
@@ -35,20 +42,43 @@ class PatientProtocol(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         """Take what came; a request that is whole stops the wait."""
-        idle = self.conn.their_state is h11.IDLE
         super().data_received(data)
-        if self.conn.their_state is not h11.IDLE:
+        if not self._waits:
             self._stop()
-        elif self._deadline is None and idle:
+        elif self._deadline is None:
             self._expect()
+
+    def on_response_complete(self) -> None:
+        """Wait for the rest of a request that has its answer, and for the answer to be read."""
+        super().on_response_complete()
+        if self._answered_early and self._deadline is None:
+            self._expect()
+        self._look_at_reader()
+
+    def pause_writing(self) -> None:
+        """Begin to look whether what is written is read."""
+        super().pause_writing()
+        self._look_at_reader()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         self._stop()
+        if self._reading is not None:
+            self._reading.cancel()
         super().connection_lost(exc)
 
+    @property
+    def _answered_early(self) -> bool:
+        """Whether a request has its answer, and its body is not whole."""
+        return self.conn.their_state is h11.SEND_BODY and self.cycle.response_complete
+
+    @property
+    def _waits(self) -> bool:
+        """Whether it is the caller's turn, and nothing of what is asked waits for it."""
+        return self.conn.their_state is h11.IDLE or self._answered_early
+
     def _expect(self) -> None:
-        self._deadline = self.loop.call_later(_HEADERS_S, self._close)
+        self._deadline = self.loop.call_later(_WAIT_S, self._close)
 
     def _stop(self) -> None:
         if self._deadline is not None:
@@ -57,8 +87,19 @@ class PatientProtocol(H11Protocol):
 
     def _close(self) -> None:
         self._deadline = None
-        if not self.transport.is_closing() and self.conn.their_state is h11.IDLE:
+        if not self.transport.is_closing() and self._waits:
             self.transport.close()
+
+    def _look_at_reader(self, before: float = math.inf) -> None:
+        """Go on as long as what is written goes out; a transport that closes waits for that forever."""
+        if before == math.inf and self._reading is not None:
+            return
+        self._reading = None
+        left = self.transport.get_write_buffer_size()
+        if left > before - _LEAST_READ_BYTES:
+            self.transport.abort()
+        elif left:
+            self._reading = self.loop.call_later(_READ_S, self._look_at_reader, left)
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -90,8 +131,8 @@ def address_of(sock: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-def run_app(app: FastAPI, sock: socket.socket) -> None:
-    """Answer until the process is told to end; what runs is finished first."""
+def server_of(app: FastAPI) -> uvicorn.Server:
+    """Return what answers for an application; its ``should_exit`` ends it when what runs is finished."""
     config = uvicorn.Config(
         app,
         http=PatientProtocol,
@@ -108,4 +149,9 @@ def run_app(app: FastAPI, sock: socket.socket) -> None:
         timeout_graceful_shutdown=_ENDING_S,
         h11_max_incomplete_event_size=32_768,
     )
-    uvicorn.Server(config).run(sockets=[sock])
+    return uvicorn.Server(config)
+
+
+def run_app(app: FastAPI, sock: socket.socket) -> None:
+    """Answer until the process is told to end; what runs is finished first."""
+    server_of(app).run(sockets=[sock])
