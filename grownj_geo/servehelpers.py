@@ -67,6 +67,7 @@ class Helper:
     timeout_s: float = 120.0
     most_waiting: int = 8
     waiting: int = field(default=0, init=False)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _pool: ProcessPoolExecutor | None = field(default=None, init=False)
 
     async def run(self, work: Callable[..., _ResultT], *given: object) -> _ResultT:
@@ -89,12 +90,20 @@ class Helper:
             raise ProblemError(503, detail, headers={"Retry-After": "30"})
         self.waiting += 1
         try:
-            if self._pool is None:
-                # Spawned, not forked: no lock of a thread is copied half-way.
-                self._pool = ProcessPoolExecutor(1, get_context("spawn"), initializer=_begin, initargs=(self.home,))
-            pool = self._pool
+            # One after the other: whoever takes too long takes time and process from nobody who waits.
+            async with self._turn:
+                return await self._run(work, *given)
+        finally:
+            self.waiting -= 1
+
+    async def _run(self, work: Callable[..., _ResultT], *given: object) -> _ResultT:
+        if self._pool is None:
+            # Spawned, not forked: no lock of a thread is copied half-way.
+            self._pool = ProcessPoolExecutor(1, get_context("spawn"), initializer=_begin, initargs=(self.home,))
+        pool = self._pool
+        try:
             future = asyncio.get_running_loop().run_in_executor(pool, work, *given)
-            return await asyncio.wait_for(future, self.timeout_s * self.waiting)
+            return await asyncio.wait_for(future, self.timeout_s)
         except TimeoutError as error:
             self.end(pool)
             detail = f"It took longer than {self.timeout_s:,.0f} s and was ended. Ask for less: a simpler outline."
@@ -103,8 +112,10 @@ class Helper:
             self.end(pool)
             detail = "The process that did it ended by itself, for lack of memory perhaps. Ask again."
             raise ProblemError(503, detail, code="worker_gone", headers={"Retry-After": "5"}) from error
-        finally:
-            self.waiting -= 1
+        except asyncio.CancelledError:
+            # It would go on for nobody.
+            self.end(pool)
+            raise
 
     def end(self, pool: ProcessPoolExecutor | None = None) -> None:
         """End the process, whatever it is at."""

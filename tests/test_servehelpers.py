@@ -38,6 +38,41 @@ def test_what_takes_too_long_is_ended_and_the_next_is_done(tmp_path: Path) -> No
     assert time.monotonic() - begun < 100
 
 
+def test_who_waits_behind_what_takes_too_long_is_answered(tmp_path: Path) -> None:
+    async def several() -> list[object]:
+        helper = Helper(tmp_path)
+        try:
+            # The process is there: of the time that is allowed nothing goes into its beginning.
+            await helper.run(os.getpid)
+            helper.timeout_s = 3.0
+            # Whoever comes after has as long as a busy machine needs to begin a process.
+            asyncio.get_running_loop().call_later(1.0, setattr, helper, "timeout_s", 90.0)
+            waits = (helper.run(time.sleep, seconds) for seconds in (120, 0.01, 0.01, 0.01))
+            return await asyncio.gather(*waits, return_exceptions=True)
+        finally:
+            helper.end()
+
+    refused, *done = asyncio.run(several())
+    assert isinstance(refused, ProblemError)
+    assert (refused.status_code, refused.code) == (503, "took_too_long")
+    assert done == [None, None, None]
+
+
+def test_who_goes_away_leaves_the_process_to_the_next(tmp_path: Path) -> None:
+    async def both() -> int:
+        helper = Helper(tmp_path)
+        try:
+            gone = asyncio.create_task(helper.run(time.sleep, 120))
+            await asyncio.sleep(0.2)
+            gone.cancel()
+            await asyncio.gather(gone, return_exceptions=True)
+            return await asyncio.wait_for(helper.run(os.getpid), 60)
+        finally:
+            helper.end()
+
+    assert asyncio.run(both()) != os.getpid()
+
+
 def test_a_process_that_is_gone_is_said_and_replaced(tmp_path: Path) -> None:
     async def both() -> tuple[ProblemError, int]:
         helper = Helper(tmp_path)
