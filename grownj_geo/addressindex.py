@@ -89,6 +89,8 @@ class AddressHit:
         How many places fit as well as this one, itself included; more than are returned where the limit cut them off.
     between
         The neighbours' numbers, for a range.
+    sides
+        The parcels and the address points of each of the two neighbours, for a range.
     compatible
         Nothing in number and street contradicts what was typed, though parts may be missing on one side.
     """
@@ -107,6 +109,7 @@ class AddressHit:
     places: int = 1
     ties: int = 1
     between: tuple[str, str] | None = None
+    sides: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
     compatible: bool = False
 
 
@@ -327,7 +330,8 @@ class AddressIndex:
                 between = (beside[0][0].number, beside[1][0].number)
                 fit = Fit(_BETWEEN, ("house number",), False)
                 hit = self._hit(asked, candidate, fit, [*beside[0], *beside[1]], kind="range")
-                return [replace(hit, number=line.number, unit="", between=between)]
+                sides = tuple((_ids(houses, points=False), _ids(houses, points=True)) for houses in beside)
+                return [replace(hit, number=line.number, unit="", between=between, sides=sides)]
         houses = self._tables.houses("on street", street.id)
         fit = Fit(_STREET_ONLY, ("house number",), False)
         hit = self._hit(asked, candidate, fit, houses, kind="street")
@@ -337,7 +341,7 @@ class AddressIndex:
         self, asked: _Asked, candidate: _Candidate, fit: Fit, houses: Sequence[House], kind: HitKind | None = None
     ) -> AddressHit:
         street = candidate.street
-        points = tuple(h.source_id for h in houses if h.is_point)
+        points = _ids(houses, points=True)
         units = {h.unit for h in houses}
         unit = units.pop() if len(units) == 1 else ""
         return AddressHit(
@@ -350,7 +354,7 @@ class AddressIndex:
             kind=kind or ("rooftop" if points else "parcel"),
             differs=tuple(dict.fromkeys((*fit.differs, *candidate.fit.differs, *asked.differs))),
             certain=False,
-            parcel_ids=tuple(h.source_id for h in houses if not h.is_point),
+            parcel_ids=_ids(houses, points=False),
             point_ids=points,
             compatible=fit.compatible and candidate.fit.compatible,
         )
@@ -395,6 +399,10 @@ class AddressIndex:
         parts = [number, street, f"unit {unit}" if unit[:1].isdigit() else unit.title()]
         line = " ".join(part for part in parts if part)
         return f"{line}, {self._book.label(mun_code)}" if mun_code in self._directory.names else line
+
+
+def _ids(houses: Iterable[House], *, points: bool) -> tuple[int, ...]:
+    return tuple(h.source_id for h in houses if h.is_point == points)
 
 
 def _ranked(hits: Iterable[AddressHit]) -> list[AddressHit]:

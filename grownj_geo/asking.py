@@ -38,6 +38,7 @@ OTHERWISE = (
 """What else a site can be given as."""
 
 _MOST_KNOWN = 50_000
+_MOST_EXPLAINED = 8
 _TO_LOAD = "load parcels or address points (grownj layers import parcels FILE)"
 _TO_SWITCH = "switch an online locator on, which then gets the address (grownj settings set locators census)"
 
@@ -251,7 +252,8 @@ class Asker:
         first = [f"{len(choices):,} places fit equally well, and none was chosen: {listed}."]
         if split:
             first.append("The locators disagree by more than their answers are uncertain.")
-        told = tuple(dict.fromkeys((*first, *notes)))
+        why = [note for match in choices[:_MOST_EXPLAINED] for note in match.notes]
+        told = tuple(dict.fromkeys((*first, *why, *notes)))
         site = shared_site(choices, typed=typed.text, notes=told)
         return Found(typed.text, "address", site, choices=choices, notes=told, asked=asked)
 
@@ -279,8 +281,8 @@ class Asker:
     # -- municipalities -------------------------------------------------------------------------------
 
     def codes_of(self, match: Match) -> tuple[str, ...]:
-        """Return the municipalities in which a match may lie, the likeliest first: as its parcel says, or by lines."""
-        if match.mun_code is not None and (match.pin is not None or match.kind == "municipality"):
+        """Return where a match may lie, the likeliest municipality first: as its parcel or street says, or by lines."""
+        if match.mun_code is not None and (match.pin is not None or match.kind in {"municipality", "street"}):
             return (match.mun_code,)
         place = (match.x_ft, match.y_ft, match.uncertainty_ft)
         if place not in self._codes:

@@ -1,7 +1,8 @@
 """The locator on this machine: addresses among the parcels and address points that the user has loaded.
 
-Nothing is sent. A lot with an outline is that outline; one without is known by its number, and its place is somewhere
-in its municipality. House numbers between two neighbours, and streets, are as wide as what is loaded of them.
+Nothing is sent. A lot with an outline is that outline; one without is where an address point says, else somewhere in
+its municipality. Points that lie apart, or off the outline, are places of their own. A house number between two
+neighbours is as wide as both; a street is at least as wide as the study of `locators.yaml` found streets.
 """
 
 from __future__ import annotations
@@ -13,11 +14,13 @@ import shapely
 
 from grownj_geo.addressindex import AddressIndex
 from grownj_geo.addressparse import AddressError, parse_address
+from grownj_geo.found import feet_words
 from grownj_geo.locator import LocatorError, Match, best_first, uncertainty_ft
 from grownj_geo.settling import GOOD_SCORE, around
+from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from grownj_geo.addressindex import AddressHit
     from grownj_geo.addressparse import ParsedAddress
@@ -26,6 +29,8 @@ if TYPE_CHECKING:
     from grownj_geo.parcel import Parcel
     from grownj_geo.parcelstore import ParcelStore
 
+    _Point = tuple[float, float]
+
     Area = Callable[[str], shapely.Geometry | None]
     """The municipality of a code, in EPSG:3424."""
 
@@ -33,6 +38,7 @@ __all__ = ["LocalLocator"]
 
 _NOT_SURE = GOOD_SCORE - 0.01
 _MOST_HITS = 24
+_ALL = 1_000_000
 _MOST_UNITS = 4
 
 
@@ -78,8 +84,11 @@ class LocalLocator:
             parsed = self._parsed(query)
         except AddressError as error:
             raise LocatorError(self.name, "refused", str(error)) from error
-        hits = self.index.search(parsed, limit=_MOST_HITS)
-        return best_first(match for hit in hits for match in self._matches(hit, parsed))
+        # Scores of hits rank what differs; what agrees in all that counts comes before them.
+        hits = sorted(self.index.search(parsed, limit=_ALL), key=lambda hit: -_score(hit, parsed))
+        shown, cut = hits[:_MOST_HITS], hits[_MOST_HITS:]
+        matches = [match for hit in shown for match in self._matches(hit, parsed)]
+        return best_first(_with_cut(matches, cut, parsed) if cut else matches)
 
     def nothing_words(self, query: AddressQuery) -> str:
         """Return what it means that an address was not found: of a municipality that is not loaded, nothing."""
@@ -117,7 +126,6 @@ class LocalLocator:
     # -- what a hit is a place of ---------------------------------------------------------------------
 
     def _matches(self, hit: AddressHit, parsed: ParsedAddress) -> Iterator[Match]:
-        parcels, points = self._store.by_ids(hit.parcel_ids), self._points(hit.point_ids)
         plain = Match(
             locator=self.name,
             matched=hit.label.partition(", ")[0],
@@ -127,32 +135,55 @@ class LocalLocator:
             y_ft=0.0,
             uncertainty_ft=0.0,
             mun_code=hit.mun_code or None,
-            notes=_notes(hit),
+            notes=_notes(hit, parsed),
         )
         if hit.kind in {"range", "street"}:
-            shapes = [parcel.geometry for parcel in parcels if parcel.geometry is not None]
-            shapes += [shapely.Point(point) for point in points]
-            if shapes:
-                yield _within(replace(plain, kind=hit.kind), shapely.union_all(shapes))
-            elif hit.mun_code:
-                yield self._somewhere(plain, hit.mun_code)
+            yield from self._along(replace(plain, kind=hit.kind), hit)
             return
         lots: dict[tuple[str, str, str], list[Parcel]] = {}
-        for parcel in parcels:
+        for parcel in self._store.by_ids(hit.parcel_ids):
             lots.setdefault((parcel.mun_code, parcel.block, parcel.lot), []).append(parcel)
-        for units in lots.values():
-            yield self._lot(plain, units, points if len(lots) == 1 else ())
+        points = tuple(dict.fromkeys(self._store.points(hit.point_ids)))
         if not lots:
-            for x, y in dict.fromkeys(points):
-                yield replace(plain, kind="rooftop", x_ft=x, y_ft=y, uncertainty_ft=uncertainty_ft("rooftop"))
+            yield from _doors(plain, points)
+            return
+        outlines = [[unit.geometry for unit in units if unit.geometry is not None] for units in lots.values()]
+        if all(outlines):
+            ground = shapely.union_all([outline for some in outlines for outline in some])
+            off = [point for point in points if _off_ft(point, ground) > uncertainty_ft("rooftop")]
+            if off:
+                plain = replace(plain, notes=(*plain.notes, _off_words(off, ground)))
+                yield from _doors(plain, off)
+            points = ()
+        for units in lots.values():
+            yield from self._lot(plain, units, points if len(lots) == 1 else ())
 
-    def _points(self, ids: Iterable[int]) -> list[tuple[float, float]]:
-        """Return where address points are, in EPSG:3424."""
-        run = self._store.connection.execute
-        return [row for one in ids for row in run("SELECT x_ft, y_ft FROM address_points WHERE id = ?", (one,))]
+    def _along(self, plain: Match, hit: AddressHit) -> Iterator[Match]:
+        """Return the place between two neighbours, or on a street."""
+        shapes: list[shapely.Geometry] = []
+        lacking = False
+        for parcel_ids, point_ids in hit.sides or ((hit.parcel_ids, hit.point_ids),):
+            outlines = [parcel.geometry for parcel in self._store.by_ids(parcel_ids)]
+            points = [shapely.Point(point) for point in self._store.points(point_ids)]
+            lacking |= not points and any(outline is None for outline in outlines)
+            shapes += [*points, *(outline for outline in outlines if outline is not None)]
+        if not shapes:
+            if hit.mun_code:
+                yield self._somewhere(plain, hit.mun_code)
+            return
+        middle, reach = around(shapely.union_all(shapes))
+        if plain.kind == "street":
+            known = uncertainty_ft("street", half_extent_ft=reach)
+        elif lacking:
+            known = max(reach, uncertainty_ft("range"))
+            words = "The place of one neighbour is not known; how far off such places are in general counts."
+            plain = replace(plain, notes=(*plain.notes, words))
+        else:
+            known = max(reach, uncertainty_ft("rooftop"))
+        yield replace(plain, x_ft=middle.x, y_ft=middle.y, uncertainty_ft=known)
 
-    def _lot(self, plain: Match, units: Sequence[Parcel], points: Sequence[tuple[float, float]]) -> Match:
-        """Return the place of a lot: its outline, else the point on it, else somewhere in its municipality."""
+    def _lot(self, plain: Match, units: Sequence[Parcel], points: Sequence[_Point]) -> Iterator[Match]:
+        """Return the place of a lot: its outline, else the points on it, else somewhere in its municipality."""
         first = units[0]
         pins = list(dict.fromkeys(parcel.pin for parcel in units))
         notes = [*plain.notes, *first.notes]
@@ -168,11 +199,11 @@ class LocalLocator:
             # One outline stays as it came, to the last bit.
             outline = next(iter(shapes.values())) if len(shapes) == 1 else shapely.union_all(list(shapes.values()))
             inside = shapely.point_on_surface(outline)
-            return replace(match, kind="parcel", x_ft=inside.x, y_ft=inside.y, geometry=outline)
-        if points:
-            x, y = points[0]
-            return replace(match, kind="rooftop", x_ft=x, y_ft=y, uncertainty_ft=uncertainty_ft("rooftop"))
-        return self._somewhere(match, first.mun_code)
+            yield replace(match, kind="parcel", x_ft=inside.x, y_ft=inside.y, geometry=outline)
+        elif points:
+            yield from _doors(match, points)
+        else:
+            yield self._somewhere(match, first.mun_code)
 
     def _somewhere(self, match: Match, mun_code: str) -> Match:
         """Return a match of which only the municipality is known."""
@@ -184,14 +215,42 @@ class LocalLocator:
                 f"{match.matched} has no outline, and no polygon of its municipality {mun_code} can be used to say "
                 "where it may be. Expected either; see grownj layers status.",
             )
-        return _within(replace(match, kind="municipality"), area)
+        middle, reach = around(area)
+        return replace(match, kind="municipality", x_ft=middle.x, y_ft=middle.y, uncertainty_ft=reach)
 
 
-def _within(match: Match, ground: shapely.Geometry) -> Match:
-    """Return a match in the middle of the ground in which it is, with how far off it may be then."""
-    middle, reach = around(ground)
-    least = uncertainty_ft("rooftop") if match.kind in {"range", "street"} else 0.0
-    return replace(match, x_ft=middle.x, y_ft=middle.y, uncertainty_ft=max(reach, least))
+def _doors(plain: Match, points: Sequence[_Point]) -> Iterator[Match]:
+    """Return the places of address points: one where they lie as close as such points are known, else each its own."""
+    own = uncertainty_ft("rooftop")
+    middle, reach = around(shapely.multipoints(points))
+    if 2 * reach <= own:
+        yield replace(plain, kind="rooftop", x_ft=middle.x, y_ft=middle.y, uncertainty_ft=own + reach)
+        return
+    words = f"{len(points):,} address points have this address, up to {feet_words(2 * reach)} apart; which is open."
+    for x, y in points:
+        yield replace(
+            plain, kind="rooftop", x_ft=x, y_ft=y, uncertainty_ft=own, notes=tuple(dict.fromkeys((*plain.notes, words)))
+        )
+
+
+def _off_ft(point: _Point, ground: shapely.Geometry) -> float:
+    return float(shapely.distance(shapely.Point(point), ground)) * FT_PER_FTUS
+
+
+def _off_words(points: Sequence[_Point], ground: shapely.Geometry) -> str:
+    away = feet_words(max(_off_ft(point, ground) for point in points))
+    return f"An address point with this address lies {away} from the outline of the parcel with it; which is open."
+
+
+def _with_cut(matches: Sequence[Match], cut: Sequence[AddressHit], parsed: ParsedAddress) -> Iterator[Match]:
+    """Say how many places are not shown; where one of them fits as well as those that are, none is sure."""
+    tied = sum(_score(hit, parsed) >= GOOD_SCORE for hit in cut)
+    words = f"{len(cut):,} more places are not shown; type more of the address."
+    if tied:
+        words = f"{len(cut):,} more places are not shown, {tied:,} of which fit as well; type more of the address."
+    for match in matches:
+        score = min(match.score, _NOT_SURE) if tied else match.score
+        yield replace(match, score=score, notes=(words, *match.notes))
 
 
 def _score(hit: AddressHit, parsed: ParsedAddress) -> float:
@@ -205,14 +264,18 @@ def _score(hit: AddressHit, parsed: ParsedAddress) -> float:
     return hit.score if agrees else min(hit.score, _NOT_SURE)
 
 
-def _notes(hit: AddressHit) -> tuple[str, ...]:
+def _notes(hit: AddressHit, parsed: ParsedAddress) -> tuple[str, ...]:
     notes = []
-    if hit.differs:
-        notes.append(f"Not as typed: {', '.join(hit.differs)}.")
+    # Who types no unit is not contradicted by one.
+    differs = [part for part in hit.differs if part != "unit" or parsed.line.unit]
+    if differs:
+        notes.append(f"Not as typed: {', '.join(differs)}.")
+    if hit.unit and not parsed.line.unit:
+        notes.append(f"No unit was typed; the file has unit {hit.unit} there.")
     if hit.between is not None:
         notes.append(
             f"The number is not loaded; its neighbours on that side are {hit.between[0]} and {hit.between[1]}."
         )
     elif hit.kind == "street":
-        notes.append("The number is not loaded; the place is anywhere on what is loaded of the street.")
+        notes.append("The number is not loaded; the place is anywhere on the street, beyond what is loaded of it too.")
     return tuple(notes)

@@ -250,6 +250,8 @@ def shared_site(
     uncertainty_ft
         What the user states.
     """
+    pins = {match.pin for match in matches}
+    pin = next(iter(pins)) if len(pins) == 1 else None
     codes = {match.mun_code if match.pin is not None else None for match in matches}
     code = next(iter(codes)) if len(codes) == 1 else None
     n = len(matches)
@@ -257,6 +259,7 @@ def shared_site(
         "typed": typed,
         "mun_code": code,
         "mun_basis": None if code is None else "pin",
+        "pins": () if pin is None else (pin,),
         "notes": tuple(dict.fromkeys(notes)),
     }
     if same_ground(matches):
@@ -277,7 +280,9 @@ def shared_site(
         )
     if code is not None:
         return Site(
-            located_by=f"address: the municipality of {n} parcels that fit equally well",
+            located_by=f"address: the municipality of {n} parcels that fit equally well"
+            if pin is None
+            else f"address: the municipality of a parcel for which {n} places are known",
             uncertainty_ft=uncertainty_ft,
             **common,  # type: ignore[arg-type]
         )
