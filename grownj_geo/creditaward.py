@@ -64,6 +64,8 @@ class Award:
         by whatever method the credit is computed.
     method_limit
         Shape (n,): dollars a year by the method of capital investment.
+    asked
+        Shape (n,): dollars a year before the net benefit limits them, in cents.
     year
         Shape (n,): dollars a year, in cents.
     total
@@ -71,7 +73,8 @@ class Award:
     benefit_percent
         Shape (n,): least net benefit as a share of the credit asked for.
     carried
-        Shape (n,): the greatest credit that the stated net benefit is enough for, dollars; no bound where none is.
+        Shape (n,): the greatest credit that the stated net benefit is enough for, dollars; no bound where none is
+        stated. The business may ask for that much and no more.
     conditions
         By test: shape (n,) outcomes; all must be met.
     eligible
@@ -98,6 +101,7 @@ class Award:
     limited: Range
     year_limits: dict[str, Range]
     method_limit: Range
+    asked: Range
     year: Range
     total: Range
     benefit_percent: Range
@@ -146,12 +150,14 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
     year = Range.choose(chosen, method_limit, by_jobs)
     for name in ANY_METHOD_LIMITS:
         year = year.least(year_limits[name])
-    year = _to_cents(year)
+    asked = _to_cents(year)
     years = Range.exact(sheet.years.astype(object))
-    total = year * years
     percent = _benefit_percent(sheet, figures)
+    carried = _carried(sheet, percent, strict=strict)
+    year = _to_cents(asked.least(Range(carried.low / years.low, carried.high / years.high)))
+    total = year * years
     conditions = _conditions(sheet, minimums, qualified, strict=strict)
-    conditions["net_benefit"] = _net_benefit(sheet, total, percent, strict=strict)
+    conditions["net_benefit"] = carried.more_than(Range.same(sheet.n, 0))
     conditions["method"] = np.where(sheet.by_capital, method_open, np.int8(1)).astype(np.int8)
     eligible = all_of(list(conditions.values()))
     nothing = Range.exact(money(sheet.n, 0))
@@ -174,10 +180,11 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
         limited=limited,
         year_limits=year_limits,
         method_limit=method_limit,
+        asked=asked,
         year=year,
         total=total,
         benefit_percent=percent,
-        carried=_carried(sheet, percent),
+        carried=carried,
         conditions=conditions,
         eligible=eligible,
         award_year=Range.choose(eligible, year, nothing),
@@ -392,19 +399,15 @@ def _benefit_percent(sheet: Sheet, figures: Figures) -> Range:
     return Range(low, high)
 
 
-def _net_benefit(sheet: Sheet, total: Range, percent: Range, *, strict: bool) -> Kleene:
-    """Return whether the stated net benefit is enough for the credit asked for."""
-    met = _stated(sheet, "net_benefit", strict=strict).at_least((total * percent).part(1, 100))
-    return np.where(unsaid(sheet.limits["net_benefit"]), np.int8(0 if strict else 1), met).astype(np.int8)
+def _carried(sheet: Sheet, percent: Range, *, strict: bool) -> Range:
+    """Return the greatest credit that the stated net benefit is enough for (18.3(a)3ii).
 
+    The rule looks at the credit that is asked for, so a business whose net benefit is short may ask for less. Where no
+    net benefit is stated it sets no limit, or in strict use any.
+    """
+    stated = _stated(sheet, "net_benefit", strict=strict)
 
-def _carried(sheet: Sheet, percent: Range) -> Range:
-    """Return the greatest credit that the stated net benefit is enough for; without a bound where none is stated."""
+    def most(benefit: Decimal, share: Decimal) -> Decimal:
+        return cents(benefit * 100 / share)
 
-    def most(stated: Decimal | None, share: Decimal) -> Decimal:
-        return INFINITY if stated is None else cents(stated * 100 / share)
-
-    stated = sheet.limits["net_benefit"]
-    if bool(unsaid(stated).all()):
-        return Range.same(sheet.n, INFINITY)
-    return Range(each(most, stated, percent.high), each(most, stated, percent.low))
+    return Range(each(most, stated.low, percent.high), each(most, stated.high, percent.low))

@@ -38,10 +38,7 @@ _CAPITAL_FIGURES = (
 )  # fmt: skip
 _AMOUNTS = "N.J.A.C. 19:31-18.8(b)"
 _KINDS = ("new", "retained")
-_BENEFIT_MET = (
-    'IF({net_benefit:low}*100>={total:high}*{benefit_percent:high},"yes",'
-    'IF({net_benefit:low}*100<{total:low}*{benefit_percent:low},"no","undetermined"))'
-)
+_BENEFIT_MET = 'IF({carried:low}>0,"yes",IF({carried:high}<=0,"no","undetermined"))'
 _MEGA = {"3": "mega_capital_hub", "4": "mega_jobs_south", "5": "mega_5_applied_after"}
 
 
@@ -350,6 +347,8 @@ class _Lines:
                 "by_capital", "result", "By the method of capital investment, a year", award.method_limit,
                 rule="N.J.S.A. 34:1B-246, growth zone under the recovery act", figures=steps,
             )  # fmt: skip
+        yield from self._benefit_lines()
+        terms += ["{carried}/{years}"] * (self.project.net_benefit is not None)
         of = f"MIN({','.join(terms)})"
         yield amount_line(
             "year", "result", "Credit of a year, if eligible", award.year, rule="N.J.A.C. 19:31-18.8(a), in cents",
@@ -364,7 +363,6 @@ class _Lines:
             "total", "result", "Credit in all, if eligible", award.total, formula="{year}*{years}",
             rule="N.J.A.C. 19:31-18.2, Eligibility period",
         )  # fmt: skip
-        yield from self._benefit_lines()
         for key, met in award.conditions.items():
             label, rule = CONDITIONS[key]
             same = {"capital": "capital_met", "jobs": "jobs_met"}.get(key)

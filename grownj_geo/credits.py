@@ -377,9 +377,10 @@ def _no_other_bonuses(project: Project, award: Award, figures: Figures) -> tuple
 
 
 def _short_of_benefit(award: Award) -> tuple[str, ...]:
-    """Say what credit a net benefit is enough for that is not enough for the whole."""
-    if award.conditions["net_benefit"][0] >= 0:
+    """Say that the net benefit limits the credit, as far as it may."""
+    asked, had = award.asked, award.year
+    if bool((asked.low == had.low).all() and (asked.high == had.high).all()):
         return ()
-    most = f"${award.carried.high[0]:,.2f}"
-    words = f"The net benefit is not enough for the credit that was computed. It is enough for {most} in all, if the "
-    return (f"{words}business asks for no more.",)
+    low, most = (f"${bound[0]:,.2f}" for bound in (award.carried.low, award.carried.high))
+    words = most if low == most else f"{low} to {most}" if award.carried.high[0].is_finite() else "an open credit"
+    return (f"The net benefit is enough for {words} in all, which limits what the business may ask for.",)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from grownj_geo.areas import area_names
+from grownj_geo.areas import area_names, area_pairs
 from grownj_geo.creditaward import award_of
 from grownj_geo.creditminimums import minimums_of
 from grownj_geo.creditproject import PROJECT_FACTS, Business
@@ -259,7 +259,15 @@ def _place_of(name: str) -> str:
 
 def _put_area(name: str, rows: Sequence[int], outcome: int) -> Callable[[Sheet, int], None]:
     def change(sheet: Sheet, position: int) -> None:
-        sheet.areas[name][sheet.starts[position] + np.array(rows)] = outcome
+        at = sheet.starts[position] + np.array(rows)
+        sheet.areas[name][at] = outcome
+        # What follows from it by the definitions of the areas is settled with it.
+        for one, other, apart in area_pairs():
+            end = 1 if apart else -1
+            then = -end if (one, outcome) == (name, 1) else -1 if (other, outcome) == (name, end) else 0
+            second = other if one == name else one
+            if then:
+                sheet.areas[second][at] = np.where(sheet.areas[second][at] == 0, then, sheet.areas[second][at])
 
     return change
 

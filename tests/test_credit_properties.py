@@ -429,14 +429,14 @@ def test_jobs_that_are_paid_less_can_lower_the_bonus_for_salary() -> None:
     assert (before["bonus_salary"].low, after["bonus_salary"].low) == (1000, 750)
 
 
-def test_a_larger_credit_needs_a_larger_net_benefit() -> None:
+def test_a_larger_credit_than_the_net_benefit_is_enough_for_is_not_had() -> None:
     raw = _one_building()
     raw["net_benefit"] = 11 * 500 * 10 * Decimal("1.1")
     raw["bonuses"] = {"per_job": 0}
-    raw["jobs"][0]["count"] = 11
-    assert estimate(project_of(raw)).eligible == "yes"
-    raw["jobs"][0]["count"] = 12
-    assert estimate(project_of(raw)).eligible == "no"
+    for count, award in ((10, 50_000), (11, 55_000), (12, 55_000), (900, 55_000)):
+        raw["jobs"][0]["count"] = count
+        found = estimate(project_of(raw))
+        assert (found.eligible, found.award.low, found.award.high) == ("yes", award, award)
 
 
 def _one_building() -> dict[str, Any]:

@@ -211,8 +211,9 @@ def test_the_net_benefit_is_compared_in_the_workbook() -> None:
     check(found)
     assert shown(found)["eligible"][0] == "yes"
     less = changed(found, net_benefit=1_100)
-    assert (less["condition_net_benefit"][0], less["award"]) == ("no", (0, 0))
+    assert (less["condition_net_benefit"][0], less["award"]) == ("yes", (1_000, 1_000))
     assert less["carried"] == (1_000, 1_000)
+    assert changed(found, net_benefit=0)["award"] == (0, 0)
     enough = float(found.if_eligible.high or 0) * 1.2
     assert changed(found, net_benefit=enough)["condition_net_benefit"][0] == "yes"
 
