@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from grownj_geo.servemodels import SiteAsk
     from grownj_geo.site import Site
 
-__all__ = ["Answer", "Answers", "Terms", "site_of", "stated_site", "terms_of"]
+__all__ = ["Answer", "Answers", "Terms", "editions_held", "site_of", "stated_site", "terms_of"]
 
 _MOST_ANSWERS = 16
 _MOST_MARKS = 64
@@ -132,6 +132,12 @@ def stated_site(asked: SiteAsk, found: Site) -> Site:
         found = replace(found, typed=str(asked.typed), notes=(*found.notes, note))
     facts = check_facts({name: value for name, value in asked.facts.items() if value is not None})
     return replace(found, facts=facts)
+
+
+def editions_held(home: Path | None) -> tuple[object, ...]:
+    """Return what tells the layers of a folder from others: the editions that its store holds, never empty."""
+    editions = ((held.name, held.problem, held.edition and held.edition.added_at) for held in Store(home).held())
+    return ("store", *editions)
 
 
 @lru_cache(maxsize=16)
@@ -279,10 +285,7 @@ class Answers:
         if self._stamp and now - self._looked < _LOOK_AGAIN_S:
             return
         self._looked = now
-        editions = (
-            (held.name, held.problem, held.edition and held.edition.added_at) for held in Store(self.home).held()
-        )
-        stamp: tuple[object, ...] = ("store", *editions)
+        stamp = editions_held(self.home)
         if stamp != self._stamp:
             if self._stamp:
                 self._engines = Engines(store=Store(self.home))

@@ -1,7 +1,8 @@
 """Places for the HTTP API: texts looked up in a few threads of their own, so that a slow locator keeps nobody waiting.
 
-Each thread has layers, parcels and locators of its own, and begins anew when parcels or settings are others than they
-were.
+What this machine knows is looked up in threads in which no online locator is asked; where one has to be, the text goes
+to other threads. Each thread has layers, parcels and locators of its own, and begins anew when layers, parcels or
+settings are others than they were.
 Files of this machine are never opened for a text.
 """
 
@@ -12,6 +13,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from grownj_geo.atlas import load_atlas
@@ -20,23 +22,26 @@ from grownj_geo.finder import Finder
 from grownj_geo.found import UnsettledSiteError, feet_words
 from grownj_geo.locatorlocal import LocalLocator
 from grownj_geo.parceltables import parcel_editions
+from grownj_geo.serveanswers import editions_held
 from grownj_geo.servegeo import geojson_of
 from grownj_geo.serveproblems import ProblemError, api_words
 from grownj_geo.settings import settings_path
 from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
     from datetime import date
     from pathlib import Path
 
+    from grownj_geo.asking import Sources
     from grownj_geo.found import Found
-    from grownj_geo.locator import Match
+    from grownj_geo.locator import AddressQuery, Answer, Locator, Match
     from grownj_geo.site import Site
 
 __all__ = ["Finding", "Placed", "places_words", "search_words", "suggested"]
 
-_THREADS = 3
+_THREADS = 2
+_ONLINE_THREADS = 4
 _MOST_FINDERS = 2
 _LOOK_AGAIN_S = 2.0
 _MOST_CHOICES = 20
@@ -56,6 +61,69 @@ class Placed(NamedTuple):
         return {**self._asdict(), "files": False}
 
 
+class _GoesOnlineError(Exception):
+    """An online locator has to be asked, which is not done in this thread."""
+
+
+@dataclass(frozen=True)
+class _Elsewhere:
+    """Stands for an online locator in threads in which none is asked."""
+
+    locator: Locator
+    online: bool = True
+
+    @property
+    def name(self) -> str:
+        """One word, as in the settings."""
+        return self.locator.name
+
+    @property
+    def sends(self) -> str:
+        """What asking sends, and to whom."""
+        return self.locator.sends
+
+    def find(self, query: AddressQuery) -> tuple[Match, ...]:  # noqa: ARG002 - as every locator
+        """Ask nobody.
+
+        Raises
+        ------
+        _GoesOnlineError
+            Always.
+        """
+        raise _GoesOnlineError
+
+    def find_many(
+        self,
+        queries: Sequence[AddressQuery],  # noqa: ARG002 - same
+        *,
+        progress: Callable[[int, int], None] | None = None,  # noqa: ARG002 - same
+    ) -> tuple[Answer, ...]:
+        """Ask nobody; see `find`."""
+        raise _GoesOnlineError
+
+
+@dataclass
+class _Pool:
+    """Threads with finders of their own."""
+
+    online: bool
+    threads: ThreadPoolExecutor
+    most_waiting: int
+    waiting: int = 0
+    own: threading.local = field(default_factory=threading.local)
+
+    async def run(self, work: Callable[[], _ResultT]) -> _ResultT:
+        if self.waiting >= self.most_waiting:
+            where = " online" if self.online else ""
+            detail = f"{self.waiting} places are looked up{where} already. Ask again in a few seconds."
+            raise ProblemError(503, detail, headers={"Retry-After": "5"})
+        self.waiting += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+        finally:
+            self.waiting -= 1
+
+
 @dataclass
 class Finding:
     """Looks texts up.
@@ -64,26 +132,30 @@ class Finding:
     ----------
     home
         Folder of the user's own data; the usual one by default.
-    most_waiting
-        Texts in line; whoever comes later is told to come again.
+    most_waiting, most_online
+        Texts in line, and of those for which an online locator has to be asked; whoever comes later is told to come
+        again.
     """
 
     home: Path | None = None
     most_waiting: int = 50
-    waiting: int = field(default=0, init=False)
-    _threads: ThreadPoolExecutor = field(init=False)
-    _own: threading.local = field(default_factory=threading.local, init=False)
+    most_online: int = 20
+    _here: _Pool = field(init=False)
+    _online: _Pool = field(init=False)
     _stamp: tuple[object, ...] = field(default=(), init=False)
     _looked: float = field(default=0.0, init=False)
     _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
 
     def __post_init__(self) -> None:
         """Begin with nothing opened."""
-        self._threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="find")
+        self._here = _Pool(False, ThreadPoolExecutor(_THREADS, thread_name_prefix="find"), self.most_waiting)
+        asking = ThreadPoolExecutor(_ONLINE_THREADS, thread_name_prefix="find-online")
+        self._online = _Pool(True, asking, self.most_online)
 
     def close(self) -> None:
         """End the threads when they are done with what they are at."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for pool in (self._here, self._online):
+            pool.threads.shutdown(wait=False, cancel_futures=True)
 
     async def site(self, text: str, day: date, placed: Placed) -> Site:
         """Return the site that a text names.
@@ -100,42 +172,55 @@ class Finding:
     async def run(self, day: date, work: Callable[[Finder], _ResultT]) -> _ResultT:
         """Do some work with a finder, in a thread of its own.
 
+        Where an online locator has to be asked, it is done again from the beginning in another thread.
+
         Raises
         ------
         ProblemError
             503 where too many wait already.
         """
-        if self.waiting >= self.most_waiting:
-            detail = f"{self.waiting} places are looked up already. Ask again in a few seconds."
-            raise ProblemError(503, detail, headers={"Retry-After": "5"})
-        self.waiting += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads, lambda: work(self._finder(day)))
-        finally:
-            self.waiting -= 1
+        for pool in (self._here, self._online):
+            try:
+                return await pool.run(lambda pool=pool: work(self._finder(pool, day)))  # type: ignore[misc]
+            except _GoesOnlineError:
+                continue
+        raise RuntimeError("an online locator was to be asked where all of them are")
 
-    def _finder(self, day: date) -> Finder:
+    def _finder(self, pool: _Pool, day: date) -> Finder:
         """Return this thread's finder for a day."""
-        stamp = self._looked_at()
-        if getattr(self._own, "stamp", None) != stamp:
-            self._own.stamp, self._own.finders = stamp, {}
-        finders: dict[date, Finder] = self._own.finders
+        stamp, own = self._looked_at(), pool.own
+        if getattr(own, "stamp", None) != stamp:
+            own.stamp, own.finders = stamp, {}
+        finders: dict[date, Finder] = own.finders
         found = finders.get(day)
         if found is None:
             while len(finders) >= _MOST_FINDERS:
                 del finders[next(iter(finders))]
-            found = finders[day] = Finder.at_home(load_atlas(as_of=day, store=self.home), home=self.home)
+            atlas = load_atlas(as_of=day, store=self.home)
+            found = Finder.at_home(atlas, home=self.home)
+            if not pool.online:
+                found = Finder(atlas, partial(_asked_elsewhere, found))
+            finders[day] = found
         return found
 
     def _looked_at(self) -> tuple[object, ...]:
-        """Return what tells parcels and settings that have changed."""
+        """Return what tells layers, parcels and settings that have changed."""
         with self._lock:
             if not self._stamp or time.monotonic() - self._looked >= _LOOK_AGAIN_S:
                 self._looked = time.monotonic()
                 path = settings_path(self.home)
                 changed = path.stat().st_mtime_ns if path.is_file() else 0
-                self._stamp = (changed, *(held.folder.name for held in parcel_editions(self.home)))
+                parcels = [held.folder.name for held in parcel_editions(self.home)]
+                self._stamp = (changed, tuple(parcels), editions_held(self.home))
             return self._stamp
+
+
+def _asked_elsewhere(finder: Finder) -> Sources:
+    """Return the sources of a finder, nobody of them asked online."""
+    sources = finder.sources
+    return sources._replace(
+        locators=tuple(_Elsewhere(locator) if locator.online else locator for locator in sources.locators)
+    )
 
 
 def _settled(finder: Finder, text: str, placed: Placed) -> Site:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
@@ -14,6 +15,9 @@ import pytest
 from feature_servers import Answer
 from geocoding_servers import CAMDEN_SIDE, NEWARK_HALL, CensusServer
 from serving import load_parcels, parcels_file, serving
+
+from grownj_geo.atlas import DEFAULT_AS_OF
+from grownj_geo.servefinding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,17 +32,30 @@ import os, socket
 _told = os.environ["GROWNJ_TEST_TRAP"]
 def _local(place):
     return not isinstance(place, tuple) or str(place[0]) in {"127.0.0.1", "::1", "localhost", "0.0.0.0"}
-def _watched(name):
+def _refused(name, place):
+    with open(_told, "a") as file:
+        file.write(f"{name} {place}\\n")
+    raise OSError("nothing leaves this machine")
+def _watched(name, at):
     before = getattr(socket.socket, name)
-    def watched(self, place, *more):
-        if not _local(place):
-            with open(_told, "a") as file:
-                file.write(f"{name} {place}\\n")
-            raise OSError("nothing leaves this machine")
-        return before(self, place, *more)
+    def watched(self, *given):
+        if not _local(given[at]):
+            _refused(name, given[at])
+        return before(self, *given)
     setattr(socket.socket, name, watched)
-_watched("connect")
-_watched("connect_ex")
+_watched("connect", 0)
+_watched("connect_ex", 0)
+_watched("sendto", -1)
+def _named(name):
+    before = getattr(socket, name)
+    def watched(host, *given, **more):
+        text = host.decode() if isinstance(host, bytes) else host
+        if text is not None and not _local((text, 0)):
+            _refused(name, text)
+        return before(host, *given, **more)
+    setattr(socket, name, watched)
+_named("getaddrinfo")
+_named("gethostbyname")
 """
 
 
@@ -48,13 +65,30 @@ def census() -> Iterator[CensusServer]:
         yield server
 
 
+def _settings(home: Path, census: CensusServer, *, timeout_s: float) -> None:
+    own = census.settings(days=0.0)
+    lines = ['locators = ["local", "census"]', "cache_days = 0", "[census]", f"url = {json.dumps(own.census.url)}"]
+    lines += ["allow_private = true", "rate_per_s = 100.0", f"timeout_s = {timeout_s}"]
+    (home / "settings.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def _load_planning_areas(folder: Path) -> None:
+    ring = [[-75.13, 39.93], [-75.10, 39.93], [-75.10, 39.95], [-75.13, 39.95], [-75.13, 39.93]]
+    area = {"OBJECTID": 1, "SPDETAIL": "METROPOLITAN", "SPDETAIL2": "0001", "P2ACRES": 1.0}
+    shape = {"type": "Feature", "properties": area, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+    file = folder / "areas.geojson"
+    file.write_text(json.dumps({"type": "FeatureCollection", "features": [shape]}), encoding="utf-8")
+    words = ["layers", "import", "planning_areas", str(file), "--partial", "--edition", "2017-01-01"]
+    env = {**os.environ, "GROWNJ_HOME": str(folder / "home")}
+    command = [sys.executable, "-m", "grownj_geo", *words]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.fixture(scope="module")
 def asking(census: CensusServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     home = tmp_path_factory.mktemp("home")
-    own = census.settings(days=0.0)
-    lines = ['locators = ["local", "census"]', "cache_days = 0", "[census]", f"url = {json.dumps(own.census.url)}"]
-    lines += ["allow_private = true", "rate_per_s = 100.0", "timeout_s = 3.0"]
-    (home / "settings.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    _settings(home, census, timeout_s=3.0)
     with serving(home) as found:
         yield found
 
@@ -146,6 +180,59 @@ def test_a_locator_that_dawdles_keeps_nobody_else_waiting(asking: Served, census
     assert found[0][0] in {200, 422}
 
 
+def test_what_is_known_here_waits_for_no_locator_however_many_do(tmp_path: Path, census: CensusServer) -> None:
+    release = threading.Event()
+    began = threading.Semaphore(0)
+
+    def rule(_: Asked) -> None:
+        began.release()
+        release.wait(60)
+
+    _settings(tmp_path, census, timeout_s=60.0)
+    load_parcels(tmp_path, parcels_file(tmp_path / "parcels.geojson"))
+    with serving(tmp_path) as served:
+        slow = [
+            threading.Thread(target=_determine, args=(served,), kwargs={"site": f"{900 + i} Nowhere St, Camden City"})
+            for i in range(6)
+        ]
+        census.rules.append(rule)
+        try:
+            for thread in slow:
+                thread.start()
+            assert began.acquire(timeout=30)
+            with served.client() as client:
+                assert client.get("/api/v1/about").status_code == 200
+                assert client.get("/api/v1/suggest", params={"q": "520 Mark"}).json()["suggestions"]
+                known = client.get("/api/v1/search", params={"q": "520 Market St, Camden City"}).json()
+            assert known["certain"]
+            assert _determine(served, site="0408_81_1")[0] == 200
+            assert not release.is_set()
+            assert all(thread.is_alive() for thread in slow)
+        finally:
+            release.set()
+            for thread in slow:
+                thread.join(60)
+
+
+def test_layers_that_are_added_are_seen_by_whoever_looks_places_up(tmp_path: Path) -> None:
+    async def status(finding: Finding) -> str:
+        return await finding.run(DEFAULT_AS_OF, lambda finder: finder._atlas.state("planning_areas").status)  # noqa: SLF001 - what it looks in
+
+    async def both() -> tuple[str, str]:
+        finding = Finding(tmp_path / "home")
+        try:
+            before = await status(finding)
+            await asyncio.to_thread(_load_planning_areas, tmp_path)
+            await asyncio.sleep(2.5)
+            return before, await status(finding)
+        finally:
+            finding.close()
+
+    before, after = asyncio.run(both())
+    assert before == "missing"
+    assert after != before
+
+
 def test_what_is_not_sure_is_shown_and_can_be_taken(asking: Served) -> None:
     with asking.client() as client:
         shown = client.get("/api/v1/search", params={"q": "1 Line Rd, Camden"}).json()
@@ -165,12 +252,23 @@ def _trapped(folder: Path) -> dict[str, str]:
     return {"PYTHONPATH": str(folder), "GROWNJ_TEST_TRAP": str(folder / "told")}
 
 
-def test_the_trap_tells_of_what_would_leave(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("code", "place"),
+    [
+        ("import socket; socket.socket(socket.AF_INET, socket.SOCK_STREAM).connect(('192.0.2.1', 80))", "192.0.2.1"),
+        (
+            "import socket; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', ('192.0.2.1', 53))",
+            "192.0.2.1",
+        ),
+        ("import socket; socket.create_connection(('geocoder.example', 80))", "geocoder.example"),
+        ("import httpx; httpx.get('http://geocoder.example/')", "geocoder.example"),
+    ],
+)
+def test_the_trap_tells_of_what_would_leave(tmp_path: Path, code: str, place: str) -> None:
     env = _trapped(tmp_path / "trap")
-    code = "import socket; socket.socket(socket.AF_INET, socket.SOCK_STREAM).connect(('192.0.2.1', 80))"
     done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **env}, capture_output=True, check=False)
     assert b"nothing leaves this machine" in done.stderr
-    assert "192.0.2.1" in (tmp_path / "trap" / "told").read_text(encoding="utf-8")
+    assert place in (tmp_path / "trap" / "told").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
