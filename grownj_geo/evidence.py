@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from grownj_geo.evaluate import Evaluation
     from grownj_geo.layer import Layer
     from grownj_geo.leaves import Leaves
-    from grownj_geo.observe import Distance
     from grownj_geo.values import Values
 
     Found = dict[str, Any]
@@ -64,6 +63,7 @@ if TYPE_CHECKING:
 __all__ = [
     "IN_NEW_JERSEY",
     "clause_label",
+    "cut_share",
     "deciding_leaves",
     "evidence_of",
     "feet",
@@ -364,7 +364,7 @@ def _radius_words(  # noqa: PLR0911 - one for each thing that can be missing
     found["distance_ft"] = interval(float(own.near_low[0]), float(own.near[0]), float(own.near_high[0]))
     others = other_features(leaves, layer, where, (name, own), measured)
     if isinstance(node, WithinNode):
-        cut = _cut_words(leaves, where, measured, radius, found)
+        cut = _cut_words(leaves, where, found)
         return f"{distance_words(name, own, radius, whole=where.part == 'whole')}{others}; radius {feet(radius)}{cut}"
     share = leaves.share_of(where)
     found["share"] = _share_interval(*share)
@@ -376,17 +376,29 @@ def _radius_words(  # noqa: PLR0911 - one for each thing that can be missing
     return f"{away}{others}; radius {feet(radius)}; the land area is not known"
 
 
-def _cut_words(leaves: Leaves, where: Within, measured: Distance, radius: float, found: Found) -> str:
+def _cut_words(leaves: Leaves, where: Within, found: Found) -> str:
     """Return how much of the first site is within a radius whose line cuts it; empty where it does not."""
-    nearest, farthest = float(measured.near_low[0]), float(measured.far_high[0])
-    if leaves.sites.points[0] or where.part == "any" or not nearest <= radius < farthest:
-        return ""
-    share = leaves.share_of(where)
-    if share[0] == share[2] and share[0] in {0.0, 1.0}:
-        # Less of it than shares are told apart by.
+    share = cut_share(leaves, where)
+    if share is None:
         return ""
     found["share"] = _share_interval(*share)
     return f", which takes in {_part_words(share)} of the site"
+
+
+def cut_share(leaves: Leaves, where: Within) -> tuple[float, float, float] | None:
+    """Return the least, computed and greatest share of the first site within a radius that may cut it.
+
+    None for a point, for a radius whose line runs clear of the site, or where less of it is cut off than shares are
+    told apart by.
+    """
+    measured = leaves.distance(where)
+    if measured is None or leaves.sites.points[0] or where.part == "any":
+        return None
+    radius = miles_to_ft(leaves.bound.figures[where.radius])
+    if not float(measured.near_low[0]) <= radius < float(measured.far_high[0]):
+        return None
+    share = leaves.share_of(where)
+    return None if share[0] == share[2] and share[0] in {0.0, 1.0} else share
 
 
 def _part_words(share: tuple[float, float, float]) -> str:

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grownj_geo.bulkmeasure import some
+from grownj_geo.evidence import cut_share
 from grownj_geo.leaves import Leaves
-from grownj_geo.nodes import InsideNode, OverlapsNode, ShareOverNode
+from grownj_geo.nodes import InsideNode, OverlapsNode, ShareOverNode, WithinNode
+from grownj_geo.units import miles_to_ft
 from grownj_geo.words import percent
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from grownj_geo.binding import BoundRulebook
-    from grownj_geo.nodes import Where
+    from grownj_geo.nodes import Where, Within
 
 __all__ = ["are_cut", "share_words"]
 
@@ -35,6 +37,11 @@ def are_cut(leaves: Leaves) -> NDArray[np.bool_]:
         found |= (coverage.share_low < 1) & (coverage.share_high > 0)
     for low, _, high in leaves.land_shares.values():
         found |= ~((low >= 1) | (high <= 0))
+    for where in _radii(leaves.bound):
+        measured = leaves.distance(where)
+        if measured is not None:
+            radius = miles_to_ft(leaves.bound.figures[where.radius])
+            found |= (measured.near_low <= radius) & (measured.far_high > radius)
     single = np.append(leaves.placement.starts[1:], len(leaves.placement.candidates)) - leaves.placement.starts == 1
     cut: NDArray[np.bool_] = (found | ~single) & ~leaves.sites.points & leaves.sites.placed
     return cut
@@ -43,13 +50,20 @@ def are_cut(leaves: Leaves) -> NDArray[np.bool_]:
 def share_words(leaves: Leaves) -> NDArray[np.object_]:
     """Return for each of n sites its share in every area that a line cuts it from; None for a point or an uncut site.
 
-    Each is measured as the site's own record has it. What is decided by distance alone has a margin instead.
+    Each is measured as the site's own record has it.
     """
     words = np.full(leaves.n, None, dtype=object)
     for row in np.flatnonzero(~leaves.sites.points & leaves.sites.placed).tolist():
         one = Leaves(leaves.bound, leaves.atlas, some(leaves.sites, np.array([row])))
         words[row] = "; ".join(dict.fromkeys(_parts(one))) or None
     return words
+
+
+def _radii(bound: BoundRulebook) -> Iterator[Within]:
+    """Yield the radii that may cut a parcel in two."""
+    for clause in bound.leaves:
+        if isinstance(clause.node, WithinNode) and clause.node.within.part != "any":
+            yield clause.node.within
 
 
 def _parts(one: Leaves) -> Iterator[str]:
@@ -70,6 +84,10 @@ def _parts(one: Leaves) -> Iterator[str]:
             if found is not None:
                 figures = (float(found.share_low[0]), float(found.share[0]), float(found.share_high[0]))
                 yield from _said(_name(one.bound, where), *figures)
+    for within in _radii(one.bound):
+        cut = cut_share(one, within)
+        if cut is not None:
+            yield from _said(f"{_name(one.bound, within)} within {one.bound.figures[within.radius]:g} mi", *cut)
 
 
 def _name(bound: BoundRulebook, where: Where) -> str:
