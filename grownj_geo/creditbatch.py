@@ -298,6 +298,8 @@ def _weak(sheet: Sheet, award: Award, figures: Figures) -> list[str | None]:
                 used[name] = used[name] | rows if name in used else rows
 
     for line in figures.book.lines:
+        if not figures.stands(line.job_limit):
+            add(("job_limit_most",), award.lines[line.id] >= 0)
         add((line.base, line.job_limit, line.year_limit), award.lines[line.id] >= 0)
     given = np.array([value is not None for value in sheet.bonus_given], dtype=bool)
     for bonus in figures.book.bonuses:

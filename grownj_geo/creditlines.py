@@ -197,9 +197,11 @@ class _Lines:
                 formula=total,
             )  # fmt: skip
         lines = [line for line in self.figures.book.lines if award.lines[line.id][row] >= 0]
+        sure = all(self._stands(line.job_limit) for line in lines)
         yield amount_line(
             "job_limit", "award", "Limit for a job and year", award.job_limit, row=row, building=name,
-            rule="N.J.S.A. 34:1B-246", figures=[line.job_limit for line in lines],
+            rule="N.J.S.A. 34:1B-246",
+            figures=[*(line.job_limit for line in lines), *(() if sure else ("job_limit_most",))],
         )  # fmt: skip
         yield amount_line(
             "gross", "award", "Amount for a new job and year", award.gross, row=row, building=name, rule=_AMOUNTS,
