@@ -28,6 +28,7 @@ PLACE_OFF: dict[PlaceHow, float] = {
     "postal": 0.02,
     "none": 0.05,
     "guessed": 0.08,
+    "conflict": 0.08,
     "unknown": 0.10,
 }
 """What is taken off for how a municipality was typed."""

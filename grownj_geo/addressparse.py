@@ -10,7 +10,7 @@ readings to those that follow from the municipalities' names.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from grownj_geo.addressline import StreetLine, split_line
@@ -302,13 +302,28 @@ def _readings(segments: list[str], county: str | None, book: PlaceBook, notes: l
         else:
             notes.append(f"{segment!r} before the number was read as the name of a building or firm and left out.")
     if places:
-        known = [p for p in places if p.how == "named"] or [p for p in places if p.mun_codes] or places
-        chosen = known[-1]
-        left = [p.typed for p in places if p is not chosen]
-        if left:
-            notes.append(f"Of several places {chosen.typed!r} was taken; left out: {', '.join(map(repr, left))}.")
+        chosen = _chosen(places, notes)
         return [Reading(split_line(" ".join([line, *units])), chosen)]
     return _without_commas(" ".join([line, *units]), county, book)
+
+
+def _chosen(places: list[Place], notes: list[str]) -> Place:
+    """Return the one of several places that is taken, marked where another contradicts it."""
+    known = [p for p in places if p.how == "named"] or [p for p in places if p.mun_codes] or places
+    chosen = known[-1]
+    other = next((p for p in places if _contradicts(p, chosen)), None)
+    if other is not None and chosen.how != "conflict":
+        return replace(chosen, how="conflict", against=other.typed)
+    left = [p.typed for p in places if p is not chosen]
+    if left:
+        notes.append(f"Of several places {chosen.typed!r} was taken; left out: {', '.join(map(repr, left))}.")
+    return chosen
+
+
+def _contradicts(place: Place, chosen: Place) -> bool:
+    """Return whether a place that was typed too is surely none of those that the chosen one can be."""
+    sure = place.how in {"named", "ambiguous", "postal"}
+    return sure and bool(chosen.mun_codes) and not set(place.mun_codes) & set(chosen.mun_codes)
 
 
 def _without_commas(line: str, county: str | None, book: PlaceBook) -> list[Reading]:
@@ -391,16 +406,13 @@ def _labelled(text: str, county: str | None, book: PlaceBook) -> Reading | None:
 
 def _place_notes(place: Place, book: PlaceBook) -> list[str]:
     could_be = "; ".join(map(book.label, place.mun_codes))
-    match place.how:
-        case "ambiguous":
-            return [f"{place.typed!r} is the name of {len(place.mun_codes)} municipalities: {could_be}."]
-        case "postal":
-            return [f"{place.typed!r} is no municipality; mail there is addressed so in: {could_be}."]
-        case "guessed":
-            return [f"{place.typed!r} is no municipality; the nearest name is taken: {could_be}."]
-        case "unknown":
-            return [f"{place.typed!r} is no municipality or post office that is known; it was searched without it."]
-        case "none":
-            return ["No municipality was typed: every one whose addresses are loaded was searched."]
-        case _:
-            return []
+    words = {
+        "named": None,
+        "ambiguous": f"{place.typed!r} is the name of {len(place.mun_codes)} municipalities: {could_be}.",
+        "postal": f"{place.typed!r} is no municipality; mail there is addressed so in: {could_be}.",
+        "guessed": f"{place.typed!r} is no municipality; the nearest name is taken: {could_be}.",
+        "conflict": f"{place.typed!r} ({could_be}) and {place.against!r} were both typed; the one is not in the other.",
+        "unknown": f"{place.typed!r} is no municipality or post office that is known; it was searched without it.",
+        "none": "No municipality was typed: every one whose addresses are loaded was searched.",
+    }[place.how]
+    return [] if words is None else [words]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Place", "PlaceBook", "PlaceHow", "place_book"]
 
-PlaceHow = Literal["named", "ambiguous", "postal", "guessed", "unknown", "none"]
+PlaceHow = Literal["named", "ambiguous", "postal", "guessed", "conflict", "unknown", "none"]
 
 _LONGEST_NAME = 5
 _LIKE = 0.8
@@ -42,12 +42,16 @@ class Place:
     how
         ``"named"`` (one municipality has that name), ``"ambiguous"`` (several have it), ``"postal"`` (no municipality,
         but mail there is addressed so), ``"guessed"`` (misspelt, or of another kind: a municipality's name is near),
-        ``"unknown"`` (nothing is near), ``"none"`` (none was typed).
+        ``"conflict"`` (another place was typed beside it that it does not lie in), ``"unknown"`` (nothing is near),
+        ``"none"`` (none was typed).
+    against
+        That other place.
     """
 
     typed: str = ""
     mun_codes: tuple[str, ...] = ()
     how: PlaceHow = "none"
+    against: str = ""
 
 
 class PlaceBook:
@@ -114,7 +118,10 @@ class PlaceBook:
             how = "guessed"
             codes = same or self._near(base)
         if county is not None and codes:
-            codes = [c for c in codes if self._names[c][1] == county] or codes
+            there = [c for c in codes if self._names[c][1] == county]
+            if not there:
+                return Place(text.strip(" -"), tuple(sorted(codes)), "conflict", f"{county} County")
+            codes = there
         if not codes:
             return Place(text.strip(" -"), (), "unknown")
         if how == "named" and len(codes) > 1:

@@ -183,7 +183,7 @@ class Finder:
             read = replace(site, typed=text, located_by="block and lot", notes=(*notes, *site.notes))
             return self._outlined(text, "lot", read)
         typed = self.asker.address(text)
-        if municipality is not None and typed.place != "named":
+        if municipality is not None and typed.place not in {"named", "conflict"}:
             code = match_municipality(municipality, self._directory)[0]
             name = self._directory.names[code][0]
             query = replace(typed.query, mun_codes=(code,), city=typed.query.city or name)

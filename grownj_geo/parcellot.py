@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from grownj_geo.addressplaces import place_book
 from grownj_geo.coordinates import plain_text
 from grownj_geo.errors import SiteError
 from grownj_geo.parcel import plain_part
@@ -41,6 +42,7 @@ _ORDERS = tuple(
 )
 _FILLING = re.compile(r"^(?:[\s,;:.\-/()]|\b(?:in|of|the|tax map|parcel|at)\b)+|[\s,;:.\-/(]+$", re.IGNORECASE)
 _STATE = re.compile(r"(?:,?\s*\b(?:N\.?J\.?|New Jersey)\b\.?)?(?:\s+[0-9]{5}(?:-[0-9]{4})?)?\s*$", re.IGNORECASE)
+_COUNTY = re.compile(r"\b(?:COUNTY|CNTY|CO)\b", re.IGNORECASE)
 _EXPECTED = 'Expected municipality, block and lot, as in "Camden City block 81 lot 1"'
 
 
@@ -140,6 +142,14 @@ def _municipality(text: str, rest: list[str], directory: MunicipalDirectory) -> 
     ((code, (attempt, notes)),) = found.items()
     aside = [piece.strip() for piece in _STATE.sub("", whole).split(",")]
     aside = [piece for piece in aside if piece and piece not in attempt]
+    name, own = directory.names[code]
+    for piece in aside:
+        county = place_book(directory).county(piece)
+        if county not in {None, own} and _COUNTY.search(piece):
+            raise SiteError(
+                f"Beside block and lot stands {piece!r}, and {name} ({code}) is in {own} County. Expected one place; "
+                "correct either."
+            )
     if aside:
         notes = (*notes, f"Left aside: {', '.join(aside)!r}; block and lot say which parcel it is.")
     return code, notes

@@ -6,16 +6,18 @@ never ask a locator. A row that has a place already is left alone.
 
 from __future__ import annotations
 
+import re
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.addressline import split_line
+from grownj_geo.addressplaces import Place, place_book
 from grownj_geo.errors import NoPlaceError, SiteError
 from grownj_geo.features import Change
 from grownj_geo.locate import locate
-from grownj_geo.pins import looks_like_pin
+from grownj_geo.pins import looks_like_pin, parse_pins
 from grownj_geo.rows_block import cell_text
 from grownj_geo.rows_cells import says_nothing
 from grownj_geo.rows_parcels import Parcels
@@ -28,12 +30,17 @@ if TYPE_CHECKING:
     from grownj_geo.finder import Finder
     from grownj_geo.found import Found, TypedAddress
     from grownj_geo.locate import MunicipalDirectory
+    from grownj_geo.locator import Locator
     from grownj_geo.rows_block import RawBlock
     from grownj_geo.rows_columns import Roles
 
 __all__ = ["LocatedRow", "RowFinder"]
 
 _LONGEST_TEXT = 1_000
+_DECIMALS = re.compile(r"(?<=[0-9])\.0+$")
+_ZIP = r"[0-9]{5}(?:-[0-9]{4})?"
+_END = re.compile(rf"[\s,]+(?:(?:N\.?\s?J\.?|NEW\s+JERSEY)(?:[\s,]+{_ZIP})?|{_ZIP})$", re.IGNORECASE)
+_COUNTY = re.compile(r"\bCOUNTY\b", re.IGNORECASE)
 _MOST_KNOWN = 100_000
 _SAY_S = 10.0
 
@@ -56,6 +63,10 @@ class LocatedRow:
         What has to be told.
     problem
         Why an address gave no place; None where it did.
+    against
+        Whether that contradicts the municipality that the row states, so that nothing is answered for it.
+    choices_in
+        The municipalities of the places that were found and not taken.
     """
 
     geometry: shapely.Geometry | None = None
@@ -67,6 +78,8 @@ class LocatedRow:
     located_by: str = ""
     notes: tuple[str, ...] = ()
     problem: str | None = None
+    against: bool = False
+    choices_in: frozenset[str] = frozenset()
 
 
 class RowFinder:
@@ -90,6 +103,7 @@ class RowFinder:
         self._known: dict[str, LocatedRow] = {}
         self._counts: Counter[str] = Counter()
         self._sent: Counter[str] = Counter()
+        self._places: dict[str, Place] = {}
         self._said = time.monotonic()
         self.tell: Callable[[str], None] | None = None
         """Called now and then while many addresses are looked up, which may take minutes."""
@@ -142,6 +156,10 @@ class RowFinder:
             parcel = said.get(row)
             if parcel is not None and parcel.pins:
                 outline, notes = self._finder.outline_of(parcel.pins)
+                for other in list(self._others(raw, row, parcel.code, "address", "city"))[:1]:
+                    own = f"{self._directory.names[parcel.code][0]} ({parcel.code})"
+                    words = f"The address names {other!r}; the parcel is in {own} by its number, which counts."
+                    notes = (*notes, words)
                 if outline is not None or notes:
                     by = "parcel number (PAMS_PIN), by the outline of the loaded parcels" if outline is not None else ""
                     found[row] = LocatedRow(outline, located_by=by, typed=" ".join(parcel.pins), notes=notes)
@@ -155,7 +173,10 @@ class RowFinder:
             if text:
                 texts[row] = text
         self._look_up(list(dict.fromkeys(texts.values())))
-        found |= {row: self._known[text] for row, text in texts.items()}
+        for row, text in texts.items():
+            parcel = said.get(row)
+            code = "" if parcel is None else parcel.code
+            found[row] = self._beside(self._known[text], code, self._others(raw, row, code, "address"))
         found |= self._unread(raw, rows)
         return replace(raw, located=found)
 
@@ -209,15 +230,62 @@ class RowFinder:
         street = self._cell(raw, row, "address")
         if not street:
             return ""
-        number = self._cell(raw, row, "house_number")
+        if "_" in street and looks_like_pin(street):
+            return street
+        # A spreadsheet makes a number with decimals of it.
+        number = _DECIMALS.sub("", self._cell(raw, row, "house_number"))
         line = _with_number(number, street) if number else street
         name, county = self._directory.names.get(code, ("", ""))
         zip_code = self._cell(raw, row, "zip_code")
         # A spreadsheet drops the zero before a ZIP code.
         zip_code = zip_code.zfill(5) if zip_code.isdigit() else zip_code
-        city = self._cell(raw, row, "city")
-        parts = [line, city, *([name, f"{county} County"] if code else []), f"NJ {zip_code}" if zip_code else ""]
-        return ", ".join(part for part in parts if part)
+        line, end = _without_end(line)
+        if code:
+            # Mail goes across municipal lines, but not across the State: the municipality that is stated is looked in.
+            others = self._others(raw, row, code, "address").items()
+            near = {part for part, codes in others if any(one[:2] == code[:2] for one in codes)}
+            line = ",".join(part for part in line.split(",") if part.strip() not in near)
+            place = [name, f"{county} County"]
+        else:
+            place = [self._cell(raw, row, "city"), self._county(raw, row, line)]
+        return ", ".join(part for part in (line, *place, f"NJ {zip_code}" if zip_code else end) if part)
+
+    def _county(self, raw: RawBlock, row: int, line: str) -> str:
+        """Return the county of a row as it stands in an address; empty where it says none, or the address does."""
+        county = place_book(self._directory).county(self._cell(raw, row, "county"))
+        return "" if county is None or _COUNTY.search(line) else f"{county} County"
+
+    def _others(self, raw: RawBlock, row: int, code: str, *roles: str) -> dict[str, tuple[str, ...]]:
+        """Return what the cells of an address name that is not the municipality of a code, each with its codes."""
+        cells = {role: self._cell(raw, row, role) for role in roles}
+        parts = [*_without_end(cells.get("address", ""))[0].split(",")[1:], cells.get("city", "")]
+        book = place_book(self._directory)
+        others = {}
+        for part in map(str.strip, parts):
+            if part not in self._places:
+                if len(self._places) >= _MOST_KNOWN:
+                    self._places.clear()
+                self._places[part] = book.find(part, near=False) if part else Place()
+            place = self._places[part]
+            if place.how in {"named", "ambiguous", "postal"} and code not in place.mun_codes:
+                others[part] = place.mun_codes
+        return others
+
+    def _beside(self, found: LocatedRow, code: str, others: Mapping[str, tuple[str, ...]]) -> LocatedRow:
+        """Return what was found for an address beside the municipality that the row states."""
+        if not code:
+            return found
+        label = f"{self._directory.names[code][0]} ({code})"
+        if found.problem is None:
+            if not others:
+                return found
+            words = f"The address names {next(iter(others))!r}; it was found in {label}, as the row states."
+            return replace(found, notes=(words, *found.notes))
+        loaded = any(code in codes for codes in map(_loaded, self._finder.sources.locators))
+        if others or (found.choices_in and code not in found.choices_in and loaded):
+            words = f"{found.problem}; the row states {label}, which contradicts it: correct either"
+            return replace(found, problem=words, against=True)
+        return found
 
     def _cell(self, raw: RawBlock, row: int, role: str) -> str:
         column = self._roles[role]
@@ -256,9 +324,17 @@ class RowFinder:
             self.tell(f"{locator}: {done:,} of {total:,} addresses of these rows are looked up.")
 
     def _lot(self, text: str) -> LocatedRow | None:
-        """Return what block and lot in words come to; None where the words are others."""
+        """Return what parcel numbers, or block and lot in words, come to; None where the words are others."""
         from grownj_geo.parcellot import parse_lot  # noqa: PLC0415 - only where there are words
 
+        if looks_like_pin(text):
+            pins, told = parse_pins(text, self._directory)
+            names = tuple(map(str, pins))
+            outline, more = self._finder.outline_of(names)
+            by = "parcel number (PAMS_PIN)" + (", by the outline of the loaded parcels" if outline is not None else "")
+            return LocatedRow(
+                outline, code=pins[0].mun_code, basis="pin", pins=names, typed=text, located_by=by, notes=(*told, *more)
+            )
         read = parse_lot(text, self._directory)
         if read is None:
             return None
@@ -284,7 +360,8 @@ class RowFinder:
     def _row(self, found: Found) -> LocatedRow:
         site = found.site
         if site is None:
-            return LocatedRow(typed=found.text, problem=self._finder.words_of(found).rstrip("."))
+            codes = frozenset(code for match in found.choices for code in self._finder.asker.codes_of(match))
+            return LocatedRow(typed=found.text, problem=self._finder.words_of(found).rstrip("."), choices_in=codes)
         return LocatedRow(
             site.geometry,
             site.uncertainty_ft,
@@ -295,6 +372,24 @@ class RowFinder:
             site.located_by,
             site.notes,
         )
+
+
+def _loaded(locator: Locator) -> frozenset[str]:
+    """Return the municipalities of which a locator on this machine has addresses."""
+    if locator.online:
+        return frozenset()
+    from grownj_geo.locatorlocal import LocalLocator  # noqa: PLC0415 - it brings in the index of addresses
+
+    return locator.index.mun_codes if isinstance(locator, LocalLocator) else frozenset()
+
+
+def _without_end(line: str) -> tuple[str, str]:
+    """Return an address without the State and ZIP code at its end, and these."""
+    found = _END.search(line)
+    # What stands before has to be more than a number.
+    if found is None or not any(map(str.isalpha, line[: found.start()])):
+        return line, ""
+    return line[: found.start()], found[0].strip(" ,")
 
 
 def _with_number(number: str, street: str) -> str:

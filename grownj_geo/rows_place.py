@@ -11,7 +11,7 @@ import numpy as np
 import shapely
 
 from grownj_geo.coordinates import parse_coordinates
-from grownj_geo.crs import is_degrees, plain_text
+from grownj_geo.crs import plain_text
 from grownj_geo.errors import FactError, SiteError
 from grownj_geo.features import Change
 from grownj_geo.locate import locate
@@ -262,7 +262,7 @@ class Placer:
         for row, found in state.raw.located.items():
             if found.problem is None or state.problems[row] is not None or state.geometries[row] is not None:
                 continue
-            if state.codes[row]:
+            if state.codes[row] and not found.against:
                 state.note(row, f"The address gave no place: {found.problem}.")
                 told.append(row)
             else:
@@ -473,8 +473,3 @@ def _refuse_paths(text: str) -> None:
         return
     if plain.lower().endswith((".geojson", ".json")) or "\\" in plain or re.match(r"[A-Za-z]:|//|/|~|\.", plain):
         raise SiteError(f"{text[:60]!r} looks like a file; files are not opened for a cell. Give the place itself")
-
-
-def degrees_of(crs: str | None) -> bool:
-    """Return whether a stated system, or the one that is taken without, is in degrees."""
-    return crs is None or is_degrees(crs)

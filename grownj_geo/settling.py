@@ -145,6 +145,8 @@ def _elsewhere(
     elif typed.place == "postal" and not by_mail:
         listed = "; ".join(_name(code, names) for code in query.mun_codes)
         words = f"no municipality is called {query.city!r}; mail is addressed so in {listed}, and perhaps elsewhere"
+    elif typed.place == "conflict":
+        words = f"two places were typed of which {query.city!r} is one, and it does not lie in the other"
     elif typed.place == "guessed":
         words = f"no municipality is called {query.city!r}; only a name like it is known"
     elif typed.place == "ambiguous" and not same_zip:

@@ -162,6 +162,10 @@ def test_a_zip_code_without_its_zero_is_made_good_and_said(directory: Directory)
         ("12 Main St", "No municipality was typed"),
         ("City Hall, 12 Main St, Camden", "'City Hall'"),
         ("12 Main St, Short Hills, Millburn", "left out: 'Short Hills'"),
+        ("12 Main St, Camden City, Essex County", "(Camden City, Camden County) and 'Essex County' were both typed"),
+        ("12 Main St, Washington Township, Camden County", "and 'Camden County' were both typed"),
+        ("12 Main St, Short Hills, Camden City", "and 'Short Hills' were both typed"),
+        ("12 Main St, Montclair, Orange", "and 'Montclair' were both typed"),
     ],
 )
 def test_what_was_supposed_is_said(directory: Directory, text: str, word: str) -> None:

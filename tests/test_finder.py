@@ -128,6 +128,9 @@ def test_an_address_that_fits_in_every_part_is_settled(finder: Finder, text: str
         ("8 Only Ln, Camden", "Collingswood Borough"),
         ("12 Spring St, Washington Township", "municipalities have the name"),
         ("100 Main St, Camdne", "no municipality is called"),
+        ("100 Main St, Camden City, Essex County", "two places were typed of which 'Camden City' is one"),
+        ("1 Line Rd, Collingswood, Camden City", "two places were typed of which 'Camden City' is one"),
+        ("12 Spring St, Washington Township, Camden County", "two places were typed"),
     ],
 )
 def test_what_fits_less_well_is_shown_and_never_taken(finder: Finder, text: str, why: str) -> None:

@@ -42,6 +42,12 @@ def test_any_order_and_any_abbreviation(typed: str, pin: str, directory: Directo
     assert looks_like_lot(typed)
 
 
+def test_a_county_beside_block_and_lot_has_to_be_the_municipalitys(directory: Directory) -> None:
+    with pytest.raises(SiteError, match=r"Camden City \(0408\) is in Camden County"):
+        parse_lot("Camden City, Essex County block 81 lot 1", directory)
+    assert str(parse_lot("Camden City, Camden County block 81 lot 1", directory)[0]) == "0408_81_1"  # type: ignore[index]
+
+
 def test_decimals_are_kept(directory: Directory) -> None:
     one, ten = (parse_lot(f"Newark block 5 lot {lot}", directory) for lot in ("1.1", "1.10"))
     assert one is not None

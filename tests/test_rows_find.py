@@ -122,6 +122,57 @@ def test_an_address_that_does_not_settle_leaves_what_the_row_states(
     assert any("no place fits surely 2, not read 1" in words for words in told)
 
 
+def test_a_county_in_a_column_counts_for_the_address(atlas: Atlas, finder: Finder, tmp_path: Path) -> None:
+    text = (
+        "address,county\n"
+        '"12 Spring St, Washington Township",Morris\n'
+        '"12 Spring St, Washington Twp, NJ 07853",Morris\n'
+        '"100 Main St, Camden",Camden\n'
+        '"100 Main St, Camden",Essex\n'
+    )
+    block, _ = read(written(tmp_path, text), atlas, finder)
+    assert [site and site.pins for site in block.sites] == [
+        ("1438_7_3",), ("1438_7_3",), ("0408_81_1",), None,
+    ]  # fmt: skip
+    assert block.problems[3] is not None
+    assert "two places were typed" in block.problems[3]
+
+
+def test_a_municipality_that_contradicts_the_address_is_a_problem(atlas: Atlas, finder: Finder, tmp_path: Path) -> None:
+    text = (
+        "address,municipality\n"
+        '"100 Main St, Camden",Newark City\n'
+        '"8 Only Ln",Camden City\n'
+        '"1 Line Rd, Camden",Collingswood Borough\n'
+        '"9 Nowhere St",Camden City\n'
+        '"9 Nowhere St",Newark City\n'
+    )
+    block, _ = read(written(tmp_path, text), atlas, finder)
+    for row, stated in ((0, "Newark City (0714)"), (1, "Camden City (0408)")):
+        assert block.problems[row] is not None
+        assert f"the row states {stated}, which contradicts it" in str(block.problems[row])
+    assert block.pins[2] == ("0412_5_1",)
+    assert "The address names 'Camden'; it was found in Collingswood Borough (0412)" in " ".join(block.notes[2])
+    assert [block.problems[row] for row in (3, 4)] == [None, None]
+    assert block.mun_codes[3:5] == ("0408", "0714")
+
+
+def test_an_address_elsewhere_than_its_parcel_number_is_told(atlas: Atlas, finder: Finder, tmp_path: Path) -> None:
+    text = 'pams_pin,address\n0408_81_1,"5 Main St, Hoboken, NJ 07030"\n0408_81_1,"100 Main St, Camden"\n'
+    block, _ = read(written(tmp_path, text), atlas, finder)
+    assert "The address names 'Hoboken'; the parcel is in Camden City (0408)" in " ".join(block.notes[0])
+    assert not any("The address names" in note for note in block.notes[1])
+
+
+def test_a_column_of_addresses_may_hold_parcel_numbers_and_numbers_of_a_spreadsheet(
+    atlas: Atlas, finder: Finder, tmp_path: Path
+) -> None:
+    text = "house_number,address,municipality\n,0408_81_1,\n100.0,Main St,Camden City\n"
+    block, _ = read(written(tmp_path, text), atlas, finder)
+    assert list(block.pins) == [("0408_81_1",)] * 2
+    assert block.geometries[0].equals(block.geometries[1])
+
+
 def test_a_place_in_the_row_outranks_its_address(atlas: Atlas, finder: Finder, tmp_path: Path) -> None:
     text = 'lon,lat,address\n-74.1641,40.7344,"100 Main St, Camden"\n,,"100 Main St, Camden"\n'
     block, _ = read(written(tmp_path, text), atlas, finder)
