@@ -225,6 +225,9 @@ def test_places_that_share_an_address_are_choices(desk: Desk) -> None:
     assert len(rows) == 2
     assert len(page.query_selector_all(".choice-mark")) == 2
     assert page.query_selector("#answer [data-finding]") is None
+    # What each would come to stands with it, once it is found out.
+    page.wait_for_function("() => [...document.querySelectorAll('.comes-to')].every((one) => one.textContent !== '')")
+    assert "Base amount $5,000" in page.inner_text("#choices")
     newark = next(row for row in rows if "Newark City" in row.inner_text())
     with desk.answered():
         newark.press("Enter")
@@ -369,6 +372,15 @@ def test_facts_and_the_day_change_the_answer(desk: Desk) -> None:
     page.fill("#as-of", "1999-01-01")
     assert page.get_attribute("#as-of", "aria-invalid") == "true"
     assert "A day from" in page.inner_text("#as-of-note")
+    # No answer of another day stands beside the day that is shown, and no table is taken for it.
+    assert "There is no answer: 1999-01-01" in page.inner_text("#problem")
+    assert page.query_selector("#record-json") is None
+    assert "No table is taken: 1999-01-01" in page.text_content("#many-day")
+    with desk.answered():
+        page.fill("#as-of", "2017-04-17")
+    assert desk.record()["as_of"] == "2017-04-17"
+    assert page.inner_text("#answer-day") == "As of 2017-04-17"
+    assert page.inner_text("#problem") == ""
 
 
 def test_a_link_asks_the_same_question_again(desk: Desk) -> None:
@@ -416,7 +428,11 @@ def test_hostile_texts_stay_texts(desk: Desk) -> None:
     desk.page.evaluate(
         "link => { location.hash = link; }", "shape=POINT(alert(1))&as_of=<b>&fact=no_such_fact=1&typed=<img>"
     )
+    # Each fault of a link is told.
     desk.page.wait_for_function("() => document.getElementById('problem').textContent.includes('cannot be read')")
+    said = desk.page.inner_text("#problem")
+    assert "is no day" in said
+    assert "“no_such_fact” is none that is known" in said
 
 
 # -- parcels -------------------------------------------------------------------------------------------
@@ -440,6 +456,9 @@ def test_a_parcel_is_drawn_by_mouse_by_keyboard_and_by_typing(desk: Desk) -> Non
     page.fill("#corners", "\n".join([*corners, "39.9250 and -75.0930"]))
     page.click("#draw-finish")
     assert "Line 4" in page.inner_text("#corners-problem")
+    page.fill("#corners", "\n".join([*corners[:2], "-75.0930 39.9250", corners[2]]))
+    page.click("#draw-finish")
+    assert "corner 2 to 3 meets the side from corner 4 to 1" in page.inner_text("#corners-problem")
     page.fill("#corners", "\n".join([*corners, "-75.0930 39.9250"]))
     with desk.answered():
         page.click("#draw-finish")
@@ -453,7 +472,8 @@ def test_a_parcel_is_drawn_by_mouse_by_keyboard_and_by_typing(desk: Desk) -> Non
 def test_a_parcel_is_uploaded(desk: Desk, tmp_path: Path) -> None:
     page = desk.page
     good, bad = tmp_path / "lot.geojson", tmp_path / "bad.geojson"
-    good.write_text(json.dumps(square(IN_COLLINGSWOOD)), encoding="utf-8")
+    # So wide that the service cuts its sides; its corners stay four.
+    good.write_text(json.dumps(square(IN_COLLINGSWOOD, half=0.001)), encoding="utf-8")
     bad.write_text("{", encoding="utf-8")
     page.click("#upload-open")
     page.set_input_files("#upload-file", bad)
@@ -464,6 +484,7 @@ def test_a_parcel_is_uploaded(desk: Desk, tmp_path: Path) -> None:
         page.click("#upload-start")
     assert page.inner_text("#answer-title") == "Collingswood Borough, Camden County"
     assert desk.record()["site"]["kind"] == "polygon"
+    assert "(4 corners)" in page.text_content("#site-card")
 
 
 # -- layers and tables ---------------------------------------------------------------------------------
@@ -503,10 +524,10 @@ def test_a_table_is_answered_downloaded_and_removed(desk: Desk, tmp_path: Path) 
     rows = Path(found.value.path()).read_text(encoding="utf-8").splitlines()
     assert len(rows) == 4
     assert "Woodbridge Township" in rows[1]
-    told = page.inner_text(".job")
-    assert "2 rows of 3 answered" in told
-    assert "outside New Jersey" in told
-    page.click(".job summary")
+    assert "2 rows of 3 answered" in page.inner_text(".job")
+    page.click(".job summary:has-text('1 row has no answer')")
+    assert "outside New Jersey" in page.inner_text(".job")
+    page.click(".job summary:has-text('How many sites')")
     assert "Transit oriented development" in page.inner_text(".job table")
     # Found again by whoever opens the page anew in this browser; gone once it is removed.
     page.reload()

@@ -1,5 +1,5 @@
 // The answer: the base amount first, what is near a line, then every finding by what it comes to.
-import { button, byId, count, feet, make, margin, named, number, sign, visible, weak } from "./dom.js";
+import { button, byId, count, feet, make, margin, named, number, plain, sign, visible, weak } from "./dom.js";
 import { share } from "./site.js";
 
 // As in the tables of `grownj batch`: up to here a margin is exact, beyond it is only said that it is wider.
@@ -39,7 +39,7 @@ function findingRow(finding, view, acts, factLabels) {
       isNear(finding) ? make("span", { class: "near" }, "near a line") : null,
     ),
   ];
-  if (finding.kind !== "project" || finding.outcome !== "undetermined") parts.push(make("p", { class: "why" }, visible(finding.why)));
+  if (finding.kind !== "project" || finding.outcome !== "undetermined") parts.push(make("p", { class: "why" }, plain(finding.why)));
   const ways = finding.would_decide.slice(0, MOST_WAYS);
   if (ways.length > 0) {
     const rest = finding.would_decide.length - ways.length;
@@ -48,7 +48,7 @@ function findingRow(finding, view, acts, factLabels) {
         "p",
         { class: "needs" },
         "Could be decided by: " +
-          ways.map((one) => visible(one.words)).join("; or ") +
+          ways.map((one) => plain(one.words)).join("; or ") +
           (rest > 0 ? "; or in " + count(rest, "other way") : "") +
           ".",
       ),
@@ -236,7 +236,7 @@ function list(title, lines, id) {
     make(
       "ul",
       { class: "notes" },
-      lines.map((one) => make("li", {}, visible(one))),
+      lines.map((one) => make("li", {}, plain(one))),
     ),
   );
 }
@@ -253,7 +253,7 @@ function assumptions(record, question, acts) {
     make(
       "ul",
       { class: "notes" },
-      lines.map((one) => make("li", {}, visible(one))),
+      lines.map((one) => make("li", {}, plain(one))),
     ),
     make(
       "label",
@@ -319,6 +319,16 @@ export function summary(record) {
   return parts.filter((one) => one).join("; ") + ".";
 }
 
+// What a place comes to in one line, beside others among which one is chosen.
+export function brief(record) {
+  const area = record.findings.find((one) => one.id === "qualified_incentive_area");
+  const parts = [
+    record.tier === null ? null : "Base amount " + record.tier.words.split(";")[0],
+    area === undefined ? null : area.label.toLowerCase() + " " + outcome(area),
+  ];
+  return parts.filter((one) => one).join("; ");
+}
+
 export function showAnswer({ record, question, view, acts, factLabels, card }) {
   const { place } = record;
   const row = (finding) => findingRow(finding, view, acts, factLabels);
@@ -327,6 +337,7 @@ export function showAnswer({ record, question, view, acts, factLabels, card }) {
   const title = place.words + (place.county ? ", " + place.county + " County" : "");
   const parts = [
     make("h2", { id: "answer-title", tabindex: "-1" }, title),
+    make("p", { class: "note", id: "answer-day" }, "As of " + record.as_of),
     ...headline(record),
     make("p", { class: "note", id: "better" }),
     moved(record, question, acts),

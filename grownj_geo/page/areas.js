@@ -3,6 +3,19 @@
 import { call, Problem } from "./api.js";
 import { byId, make, say, visible } from "./dom.js";
 
+// From far the ground tells where areas are; from near it lies on ground, lots and lines, where several fills over each
+// other would be one dull colour: they are a tint then, and the lines tell.
+const TINTS = [
+  [16, 0.15],
+  [14, 0.25],
+  [12, 0.5],
+  [0, 1],
+];
+
+function tint(zoom) {
+  return TINTS.find(([from]) => zoom >= from)[1];
+}
+
 // Latitude first, as the drawing code has it.
 function polygons(geometry) {
   const depth = { Polygon: 1, MultiPolygon: 2 };
@@ -25,7 +38,7 @@ function outlines(map, renderer, found, look) {
 }
 
 // Read the base once; classes and legend are read for a day, and again for another one.
-export async function readyAreas(map) {
+export async function readyAreas(map, taken) {
   const drawn = L.svg({ pane: "areas", padding: 0.4 });
   const classes = new Map();
   let day = "";
@@ -34,7 +47,14 @@ export async function readyAreas(map) {
   const base = outlines(map, canvas, municipalities, { color: "#9AA0A6", weight: 0.5, fill: true, fillColor: "#FBFAF6", fillOpacity: 1 });
   const county = outlines(map, canvas, counties, { color: "#5F6368", weight: 1.3, fill: false });
   const names = [];
-  grownj.labels(map, { base: base, counties: county, strings: names }, base.shapes, county.shapes, classes);
+  grownj.labels(map, { base: base, counties: county, strings: names, taken: taken }, base.shapes, county.shapes, classes);
+
+  let thin = tint(map.getZoom());
+  map.on("zoomend", () => {
+    if (thin === tint(map.getZoom())) return;
+    thin = tint(map.getZoom());
+    for (const own of classes.values()) own.group.eachLayer((area) => area.setStyle(style(own, area.sure)));
+  });
 
   function style(own, sure) {
     const open = own.pattern === "outline";
@@ -43,12 +63,12 @@ export async function readyAreas(map) {
       interactive: false,
       smoothFactor: 0.3,
       color: own.colour,
-      weight: open ? 2 : 1.2,
+      weight: open || thin < 1 ? 2 : 1.2,
       opacity: 0.95,
       dashArray: sure && !open ? null : "6 5",
       fill: !open,
       fillColor: own.pattern === "solid" ? own.colour : "url(#fill-" + own.id + ")",
-      fillOpacity: (own.pattern === "solid" ? own.opacity : 1) * (sure ? 1 : 0.4),
+      fillOpacity: (own.pattern === "solid" ? own.opacity : 1) * (sure ? 1 : 0.4) * thin,
     };
   }
 
@@ -75,8 +95,9 @@ export async function readyAreas(map) {
       const shape = feature.geometry === null ? base.byCode.get(about.mun_code) : polygons(feature.geometry);
       // A band of some feet either way is not drawn here: the answer tells how well a place is known.
       if (shape === undefined || about.band_ft > 0) continue;
-      const area = L.polygon(shape, style(own, about.sureness === "sure")).addTo(own.group);
+      const area = L.polygon(shape, style(own, about.sureness === "sure"));
       area.sure = about.sureness === "sure";
+      area.addTo(own.group);
     }
     own.filled = true;
   }

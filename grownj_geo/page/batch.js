@@ -1,7 +1,7 @@
 // Many sites: a table is sent, its progress shown, and the answer taken back or the job cancelled. Only the numbers of
 // the jobs are kept in this browser, so that they are found again after the page was closed.
 import { call, download, Problem } from "./api.js";
-import { busy, button, byId, count, isBusy, make, number, say, visible } from "./dom.js";
+import { busy, button, byId, count, isBusy, make, number, plain, say, visible } from "./dom.js";
 
 const KEPT = "grownj-jobs";
 const POLL_MS = 1000;
@@ -28,12 +28,12 @@ function keepIds(ids) {
   window.localStorage.setItem(KEPT, JSON.stringify(ids.slice(0, 50)));
 }
 
-export function readyBatch({ asOf, about, labels }) {
+export function readyBatch({ asOf, wrongDay, about, labels }) {
   const list = byId("jobs");
   const rows = new Map();
   const { limits } = about;
   byId("many-note").textContent =
-    "Rows are checked as of the day that is set above. At most " +
+    "At most " +
     number(limits.upload_mb) +
     " MB. The table and its answer stay with the service that you opened, for " +
     number(limits.job_hours) +
@@ -66,7 +66,7 @@ export function readyBatch({ asOf, about, labels }) {
       { class: "main" },
     );
     const stop = button("Cancel", () => remove(made));
-    const item = make("li", { class: "job", "data-job": job.id }, title, state, bar, told, make("div", { class: "tools" }, take, stop));
+    const item = make("li", { class: "job", "data-job": job.id }, title, state, bar, make("div", { class: "tools" }, take, stop), told);
     const made = {
       id: job.id,
       job: job,
@@ -174,6 +174,11 @@ export function readyBatch({ asOf, about, labels }) {
     const file = byId("many-file").files[0];
     if (isBusy(start) || file === undefined) return;
     problem.textContent = "";
+    if (wrongDay() !== "") {
+      problem.textContent = wrongDay();
+      byId("as-of").focus();
+      return;
+    }
     if (file.size > limits.upload_mb * 1024 * 1024) {
       problem.textContent =
         "The table has " +
@@ -210,6 +215,13 @@ export function readyBatch({ asOf, about, labels }) {
 }
 
 const MOST_PROBLEMS = 8;
+const MOST_SIGNS = 120;
+
+// What was found wrong; what to do about it stands in the table.
+function begun(words) {
+  if (words.length <= MOST_SIGNS) return words;
+  return words.slice(0, words.lastIndexOf(" ", MOST_SIGNS)) + " …";
+}
 
 // What the table came to: how many rows, why others have no answer, and the outcomes of every area.
 function summaryOf(summary, labels) {
@@ -226,11 +238,17 @@ function summaryOf(summary, labels) {
     );
   const problems = Object.entries(summary.problems).sort((a, b) => b[1] - a[1]);
   if (problems.length > 0) {
-    const rows = problems.slice(0, MOST_PROBLEMS).map(([words, n]) => make("li", {}, count(n, "row") + ": " + visible(words)));
+    const rows = problems.slice(0, MOST_PROBLEMS).map(([words, n]) => make("li", {}, count(n, "row") + ": " + begun(plain(words))));
     const rest = problems.length - rows.length;
+    const all = problems.reduce((sum, [, n]) => sum + n, 0);
     parts.push(
-      make("p", {}, "Without an answer; each such row says why in its column “problem”:"),
-      make("ul", { class: "notes" }, rows, rest > 0 ? make("li", {}, "and " + count(rest, "other reason")) : null),
+      make(
+        "details",
+        {},
+        make("summary", {}, count(all, "row has", "rows have") + " no answer: why"),
+        make("p", { class: "note" }, "Each such row says it in full in its column “problem”."),
+        make("ul", { class: "notes" }, rows, rest > 0 ? make("li", {}, "and " + count(rest, "other reason")) : null),
+      ),
     );
   }
   const areas = Object.entries(summary.outcomes).map(([id, found]) =>

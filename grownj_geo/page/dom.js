@@ -16,6 +16,21 @@ export function visible(text) {
   return String(text).replace(HIDDEN, (sign) => "⟨U+" + sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0") + "⟩");
 }
 
+// What reasons and notes call by the names of the command line and of the service, as it is called on this page.
+const OF_THIS_PAGE = [
+  [/--at LAT,LON|a point as geometry/g, "a click on the map"],
+  [/(?:--municipality|\bmun_code\b)(?= ")/g, "the municipality alone,"],
+  [/(?:--uncertainty-ft|\buncertainty_ft\b)(?= \d)/g, "“Known to, in feet”"],
+  [/--reading(?= )/g, "the reading"],
+  [/--(pin|crs|fact|as-of|strict|municipality|uncertainty-ft)\b/g, (_, name) => "the " + name.replaceAll("-", " ")],
+  [/\b(?:mun_code)\b/g, "the municipality"],
+  [/\buncertainty_ft\b/g, "how well the place is known"],
+];
+
+export function plain(text) {
+  return OF_THIS_PAGE.reduce((words, [from, to]) => words.replace(from, to), visible(text));
+}
+
 // A text that a stranger wrote, cut where it is long; it cannot turn the direction of what stands beside it.
 export function named(text, most = 300) {
   return grownj.name(grownj.short(visible(text), most));

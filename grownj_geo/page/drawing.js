@@ -5,6 +5,35 @@ import { byId, count, make, say } from "./dom.js";
 
 const MOST_CORNERS = 2000;
 
+const same = (a, b) => a[0] === b[0] && a[1] === b[1];
+
+// The first two sides that cross, touch or lie on each other, by the numbers of their first corners; null where none do.
+export function crossing(corners) {
+  const n = corners.length;
+  const turn = (a, b, c) => Math.sign((b[1] - a[1]) * (c[0] - a[0]) - (b[0] - a[0]) * (c[1] - a[1]));
+  const spans = (a, b, c, axis) => Math.min(a[axis], b[axis]) <= c[axis] && c[axis] <= Math.max(a[axis], b[axis]);
+  const on = (a, b, c) => turn(a, b, c) === 0 && spans(a, b, c, 0) && spans(a, b, c, 1);
+  for (let i = 0; i < n; i += 1) {
+    const [a, b] = [corners[i], corners[(i + 1) % n]];
+    for (let j = i + 1; j < n; j += 1) {
+      const [c, d] = [corners[j], corners[(j + 1) % n]];
+      // Sides that follow each other share a corner; they must not turn back on themselves.
+      if (j === i + 1 || (j + 1) % n === i) {
+        const [before, at, after] = j === i + 1 ? [a, b, d] : [c, a, b];
+        if (on(at, before, after) || on(at, after, before)) return [i, j];
+      } else if (
+        (turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0) ||
+        on(a, b, c) ||
+        on(a, b, d) ||
+        on(c, d, a) ||
+        on(c, d, b)
+      )
+        return [i, j];
+    }
+  }
+  return null;
+}
+
 export function readyDrawing(view, { opened, done, closed }) {
   const { map } = view;
   const panel = byId("draw");
@@ -77,6 +106,10 @@ export function readyDrawing(view, { opened, done, closed }) {
     });
   }
 
+  function show() {
+    map.fitBounds(L.latLngBounds(corners), { padding: [60, 60], maxZoom: 18, animate: false });
+  }
+
   function add(at) {
     corners.push([at.lat, at.lng]);
     write();
@@ -102,9 +135,19 @@ export function readyDrawing(view, { opened, done, closed }) {
       field.focus();
       return;
     }
-    corners = typed.corners;
+    // Two clicks on one place are one corner.
+    corners = typed.corners.filter((at, i, all) => i === 0 || !same(at, all[i - 1]));
+    if (corners.length > 1 && same(corners[0], corners[corners.length - 1])) corners.pop();
     if (corners.length < 3) {
       trouble("A parcel has three corners at least; there " + (corners.length === 1 ? "is 1" : "are " + corners.length) + ".");
+      field.focus();
+      return;
+    }
+    const crossed = crossing(corners);
+    if (crossed !== null) {
+      const side = (i) => "the side from corner " + (i + 1) + " to " + (((i + 1) % corners.length) + 1);
+      write();
+      trouble("The sides cross: " + side(crossed[0]) + " meets " + side(crossed[1]) + ". Change the order of the corners, or move one.");
       field.focus();
       return;
     }
@@ -116,6 +159,7 @@ export function readyDrawing(view, { opened, done, closed }) {
   function close(back = true) {
     if (panel.hidden) return;
     panel.hidden = true;
+    delete document.body.dataset.drawing;
     group.remove();
     view.clicks(null);
     closed();
@@ -131,9 +175,11 @@ export function readyDrawing(view, { opened, done, closed }) {
     group.addTo(map);
     draw();
     panel.hidden = false;
+    document.body.dataset.drawing = "yes";
+    if (corners.length > 0) show();
     view.clicks(add, "drawing");
-    byId("draw-title").focus();
-    panel.scrollIntoView({ block: "nearest" });
+    byId("draw-title").focus({ preventScroll: true });
+    byId("stage").scrollIntoView({ block: "start" });
   }
 
   field.addEventListener("input", () => {
@@ -145,8 +191,7 @@ export function readyDrawing(view, { opened, done, closed }) {
   field.addEventListener("change", () => {
     const typed = read(field.value);
     trouble(typed.words);
-    if (typed.words === "" && corners.length > 0)
-      map.fitBounds(L.latLngBounds(corners), { padding: [60, 60], maxZoom: 18, animate: false });
+    if (typed.words === "" && corners.length > 0) show();
   });
   byId("draw-finish").addEventListener("click", finish);
   byId("draw-undo").addEventListener("click", undo);

@@ -1,9 +1,9 @@
 // The page: one question at a time, its answer, and what takes it further.
 import { call, Problem, useToken } from "./api.js";
-import { needs, showAnswer, summary } from "./answer.js";
+import { brief, needs, showAnswer, summary } from "./answer.js";
 import { readyAreas } from "./areas.js";
 import { readyBatch } from "./batch.js";
-import { byId, count, feet, make, readyDialogs, say, visible } from "./dom.js";
+import { byId, count, feet, make, plain, readyDialogs, say, visible } from "./dom.js";
 import { readyDrawing } from "./drawing.js";
 import { readyFacts } from "./facts.js";
 import { showLayers } from "./layers.js";
@@ -21,9 +21,11 @@ const state = {
   text: "",
   about: null,
   running: null,
+  wrongDay: "",
   factLabels: new Map(),
 };
 const MOST_KEPT = 300_000;
+const MOST_COMPARED = 8;
 // The service's own words also name ways of the command line; these are those of this page.
 const NOT_FOUND = new Set(["place_not_found"]);
 const LOOK_AGAIN =
@@ -36,7 +38,9 @@ let search = null;
 
 // -- asking -----------------------------------------------------------------------------------------------
 
+// What is wrong, each thing in a paragraph of its own.
 function problem(words, asked = []) {
+  const told = [words].flat().filter((one) => one);
   const who =
     asked.length === 0
       ? null
@@ -45,8 +49,14 @@ function problem(words, asked = []) {
           { class: "notes" },
           asked.map((one) => make("li", {}, "Asked: " + visible(one.locator) + ", which says: " + visible(one.words))),
         );
-  byId("problem").replaceChildren(...(words === "" ? [] : [make("div", { class: "box bad" }, make("p", {}, words), who)]));
-  if (words !== "") byId("problem").scrollIntoView({ block: "nearest" });
+  const box = make(
+    "div",
+    { class: "box bad" },
+    told.map((one) => make("p", {}, plain(one))),
+    who,
+  );
+  byId("problem").replaceChildren(...(told.length === 0 ? [] : [box]));
+  if (told.length > 0) byId("problem").scrollIntoView({ block: "nearest" });
 }
 
 // Ask another question: what changes, and whether the browser's Back button returns to the one before.
@@ -66,13 +76,23 @@ function remember(push) {
   else window.history.replaceState(kept, "", address);
 }
 
-async function run({ fit, focus = false, told = "" }) {
+async function run({ fit, focus = false, told = [] }) {
   if (state.running !== null) state.running.abort();
   hideChoices();
   problem(told);
   const question = state.question;
   if (!questions.hasSite(question)) {
     byId("answer").setAttribute("aria-busy", "false");
+    return;
+  }
+  if (state.wrongDay !== "") {
+    // An answer for another day than the one that is shown would be taken for the answer of that day.
+    state.running = null;
+    unanswered();
+    view.clear({ keepMarker: true });
+    byId("answer").setAttribute("aria-busy", "false");
+    problem([...told, "There is no answer: " + state.wrongDay]);
+    done();
     return;
   }
   const running = (state.running = new AbortController());
@@ -88,19 +108,23 @@ async function run({ fit, focus = false, told = "" }) {
     show(record, text, overlay, question, fit);
     // Who sent a text goes on with its answer; who moves a marker goes on moving it.
     if (focus) byId("answer-title").focus({ preventScroll: true });
-    if (overlay.problem !== undefined) problem("The map could not be drawn for this answer. " + overlay.problem);
+    if (overlay.problem !== undefined) problem([...told, "The map could not be drawn for this answer. " + overlay.problem]);
     better(asked, running);
     if (!record.site.located_by.startsWith("coordinates")) alternatives(question, running);
   } catch (error) {
     if (error.name === "AbortError" || running !== state.running) return;
     if (!(error instanceof Problem)) throw error;
-    refuse(error, question, fit);
+    refuse(error, question, { fit: fit, told: told, running: running });
   } finally {
     if (running === state.running) {
       answer.setAttribute("aria-busy", "false");
-      document.documentElement.dataset.asked = String(Number(document.documentElement.dataset.asked || 0) + 1);
+      done();
     }
   }
+}
+
+function done() {
+  document.documentElement.dataset.asked = String(Number(document.documentElement.dataset.asked || 0) + 1);
 }
 
 // An answer stands without its drawing; what is asked wrongly is told once, by the answer.
@@ -151,41 +175,66 @@ function placeOf(question) {
   return { site: question.site, geometry: question.geometry, typed: question.typed, notes: question.notes };
 }
 
-// The old answer must not stand below the words that refuse the new question.
-function refuse(error, question, fit) {
+function unanswered() {
   state.record = null;
   byId("answer").replaceChildren();
+}
+
+// The old answer must not stand below the words that refuse the new question.
+function refuse(error, question, { fit, told, running }) {
+  unanswered();
   // A marker that was put where no answer is stays there, to be moved on.
   view.clear({ keepMarker: !fit });
   if (error.choices.length > 0) {
-    offer(error, question, {
+    problem(told);
+    offer(error, question, running, {
       words: "What was typed fits more than one place, or none well enough. Nothing is chosen for you.",
       focus: true,
     });
     say(count(error.choices.length, "place") + " possible. Choose one.");
   } else
     problem(
-      NOT_FOUND.has(error.code) ? "“" + visible(question.typed ?? question.site ?? "") + "” was not found. " + LOOK_AGAIN : error.message,
+      [
+        ...told,
+        NOT_FOUND.has(error.code) ? "“" + visible(question.typed ?? question.site ?? "") + "” was not found. " + LOOK_AGAIN : error.message,
+      ],
       error.asked,
     );
 }
 
 // Places among which the person chooses. What was typed stays beside the choice.
-function offer(found, question, { words, focus }) {
-  const choose = (i) => {
-    const own = found.choices[i].ask || { site: found.choices[i].site };
-    ask(
-      {
-        site: own.site ?? null,
-        geometry: own.geometry ?? null,
-        typed: own.typed ?? question.typed ?? question.site,
-        uncertainty: own.uncertainty_ft ?? null,
-      },
-      { focus: true },
-    );
-  };
-  showChoices({ choices: found.choices, asked: found.asked, words: words, choose: choose, focus: focus });
+function offer(found, question, running, { words, focus }) {
+  const change = found.choices.map((choice) => {
+    const own = choice.ask || { site: choice.site };
+    return {
+      site: own.site ?? null,
+      geometry: own.geometry ?? null,
+      typed: own.typed ?? question.typed ?? question.site,
+      uncertainty: own.uncertainty_ft ?? null,
+    };
+  });
+  const choose = (i) => ask(change[i], { focus: true });
+  const comesTo = showChoices({ choices: found.choices, asked: found.asked, words: words, choose: choose, focus: focus });
   view.showChoices(found.choices, choose);
+  compare(change, question, running, comesTo);
+}
+
+// What each of the places would come to, one after the other: often that is what they differ in.
+async function compare(change, question, running, comesTo) {
+  for (let i = 0; i < Math.min(change.length, MOST_COMPARED); i += 1) {
+    try {
+      const record = await call("determine", {
+        json: questions.toBody({ ...question, notes: [], ...change[i] }),
+        signal: running.signal,
+      });
+      if (running !== state.running) return;
+      comesTo(i, brief(record));
+    } catch (error) {
+      if (error.name === "AbortError" || running !== state.running) return;
+      if (!(error instanceof Problem)) throw error;
+      comesTo(i, "What it comes to could not be found out: " + plain(error.message));
+    }
+  }
 }
 
 // Several places that lie close together are answered as one circle; which they are is shown, to be chosen from.
@@ -195,7 +244,7 @@ async function alternatives(question, running) {
   try {
     const found = await call("search?q=" + encodeURIComponent(question.site) + day, { signal: running.signal });
     if (running !== state.running || found.certain || found.choices.length === 0) return;
-    offer(found, question, {
+    offer(found, question, running, {
       words:
         "More than one place fits. Until you choose, the answer below is for the circle that holds all of them, and what differs between them is undetermined.",
       focus: false,
@@ -292,23 +341,47 @@ function setView(name, { focus = false } = {}) {
     else to.removeAttribute("aria-current");
   }
   if (name !== "one") drawing.close(false);
-  if (name === "layers") showLayers(state.question.asOf, state.about);
+  if (name === "layers") listLayers();
   view.map.invalidateSize({ animate: false });
   if (focus && name !== "one") byId(name + "-title").focus();
 }
 
-// The page is ready before the areas are drawn, which takes a service some seconds after it was started.
-async function setDay() {
-  byId("as-of").value = state.question.asOf || state.about.as_of.default;
+function listLayers() {
+  if (state.wrongDay === "") showLayers(state.question.asOf, state.about);
+  else byId("layers-body").replaceChildren(make("p", { class: "problem" }, "There is no list: " + state.wrongDay));
+}
+
+// The day of the question, at the top and where tables are sent.
+function showDay() {
+  const day = state.question.asOf || state.about.as_of.default;
+  const field = byId("as-of");
+  field.value = day;
+  field.removeAttribute("aria-invalid");
+  state.wrongDay = "";
+  byId("as-of-note").textContent = day === state.about.as_of.default ? "(the default day)" : "";
+  byId("as-of").min = state.about.as_of.first;
+  byId("as-of").max = state.about.as_of.last;
+  byId("many-day").textContent = "Rows are checked as of " + day + ", the day that is set above.";
+}
+
+// A day for which nothing is known to be right: nothing is answered until it is mended.
+function refuseDay(day) {
   const { first, last } = state.about.as_of;
-  byId("as-of-note").textContent =
-    state.question.asOf === null || state.question.asOf === state.about.as_of.default ? "(the default day)" : "";
-  byId("as-of").min = first;
-  byId("as-of").max = last;
+  const expected = "a day from " + first + " to " + last;
+  state.wrongDay =
+    (day === "" ? "“As of” holds no whole day" : day + " is not among the days that are known") + "; expected " + expected + ". Set it above.";
+  byId("as-of").setAttribute("aria-invalid", "true");
+  byId("as-of-note").textContent = expected[0].toUpperCase() + expected.slice(1) + ".";
+  byId("many-day").textContent = "No table is taken: " + state.wrongDay;
+  say(byId("as-of-note").textContent);
+}
+
+// The page is ready before the areas are drawn, which takes a service some seconds after it was started.
+async function drawAreas() {
   try {
     if (areas === null) {
       byId("legend-body").replaceChildren(make("p", { class: "note" }, "Being drawn…"));
-      areas = readyAreas(view.map).catch((error) => {
+      areas = readyAreas(view.map, view.taken).catch((error) => {
         areas = null;
         throw error;
       });
@@ -322,22 +395,19 @@ async function setDay() {
 }
 
 function readyDay() {
-  const field = byId("as-of");
-  const note = byId("as-of-note");
-  field.addEventListener("change", async () => {
+  byId("as-of").addEventListener("change", async () => {
     const { first, last } = state.about.as_of;
-    const day = field.value;
+    const day = byId("as-of").value;
     if (day === "" || day < first || day > last) {
-      field.setAttribute("aria-invalid", "true");
-      note.textContent = "A day from " + first + " to " + last + ".";
-      say(note.textContent);
-      return;
+      refuseDay(day);
+      run({ fit: false });
+    } else {
+      state.question.asOf = day === state.about.as_of.default ? null : day;
+      showDay();
+      ask({}, { fit: false });
     }
-    field.removeAttribute("aria-invalid");
-    state.question.asOf = day === state.about.as_of.default ? null : day;
-    ask({}, { fit: false });
-    if (state.question.view === "layers") showLayers(state.question.asOf, state.about);
-    await setDay();
+    if (state.question.view === "layers") listLayers();
+    if (state.wrongDay === "") await drawAreas();
   });
 }
 
@@ -349,6 +419,13 @@ function privacy() {
       : "For an address that is not found here, this service asks: " +
         online.map((one) => one.name + " (" + one.sends + ")").join("; ") +
         ".";
+}
+
+// A fact that nobody knows is left out and told, as a day that is none: whatever else a link says still counts.
+function unknownFacts() {
+  const unknown = Object.keys(state.question.facts).filter((name) => !state.factLabels.has(name));
+  for (const name of unknown) delete state.question.facts[name];
+  return unknown.map((name) => "The fact “" + visible(name).slice(0, 60) + "” is none that is known; it is left out.");
 }
 
 // Take a question from the page's address, or from the browser's Back button.
@@ -376,15 +453,18 @@ async function start() {
   view = readyMap({ placed: placed, moved: moved });
   let legendOpen = window.innerWidth > 1200;
   byId("legend").open = legendOpen;
+  view.home();
   drawing = readyDrawing(view, {
     // The legend lies on ground where corners may be.
     opened: () => {
       legendOpen = byId("legend").open;
       byId("legend").open = false;
+      view.hide();
     },
     done: (geometry) => parcel(geometry, "Parcel drawn on the map, " + count(geometry.coordinates[0].length - 1, "corner")),
     closed: () => {
       byId("legend").open = legendOpen;
+      view.unhide();
     },
   });
   search = readySearch((words) => ask({ site: words }, { focus: true }));
@@ -410,7 +490,7 @@ async function start() {
       setView(to.dataset.viewTo, { focus: true });
     });
   }
-  readyUpload((found, name) => parcel(found.geometry, "Parcel from the file " + name, found.notes));
+  readyUpload((found, name) => parcel(questions.corners(found.geometry), "Parcel from the file " + name, found.notes));
   readyDay();
   const problems = restore(null);
   try {
@@ -420,11 +500,13 @@ async function start() {
     const [vocabulary, rules] = await Promise.all([facts.vocabulary(), call("rules")]);
     for (const fact of vocabulary) state.factLabels.set(fact.name, fact.label + (fact.unit ? " (" + fact.unit + ")" : ""));
     const labels = new Map(rules.categories.filter((one) => one.rulebook === "grow-nj").map((one) => [one.id, one.label]));
-    readyBatch({ asOf: () => state.question.asOf, about: state.about, labels: labels });
+    problems.push(...unknownFacts());
+    showDay();
+    readyBatch({ asOf: () => state.question.asOf, wrongDay: () => state.wrongDay, about: state.about, labels: labels });
     setView(state.question.view);
     countFacts();
-    run({ fit: true, told: problems.join(" ") });
-    setDay();
+    run({ fit: true, told: problems });
+    drawAreas();
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     problem(error.message);
@@ -432,11 +514,12 @@ async function start() {
   }
   window.addEventListener("popstate", (event) => {
     const day = state.question.asOf;
-    const told = restore(event.state).join(" ");
+    const told = [...restore(event.state), ...unknownFacts()];
+    showDay();
     setView(state.question.view);
     countFacts();
     run({ fit: true, told: told });
-    if (state.question.asOf !== day) setDay();
+    if (state.question.asOf !== day) drawAreas();
   });
   document.documentElement.dataset.ready = "yes";
 }

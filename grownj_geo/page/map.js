@@ -1,6 +1,7 @@
 // The map: the site's marker, which is dragged or moved by arrow keys; lines to what was measured; clicks and Enter.
 /* global grownj, L */
-import { button, byId, feet, make, named, say } from "./dom.js";
+import { button, byId, make, say } from "./dom.js";
+import { readyLines } from "./lines.js";
 
 const NEW_JERSEY = [
   [38.92, -75.57],
@@ -38,9 +39,7 @@ export function readyMap({ placed, moved }) {
   }
   map.attributionControl.setPrefix('<a href="https://leafletjs.com" rel="noreferrer">Leaflet</a>');
   L.control.scale({ imperial: true, metric: false, position: "bottomleft" }).addTo(map);
-  map.fitBounds(NEW_JERSEY, { animate: false });
   const shapes = L.featureGroup().addTo(map);
-  const lines = L.featureGroup().addTo(map);
   const marks = L.featureGroup().addTo(map);
   let measured = [];
   let onClick = null;
@@ -67,6 +66,7 @@ export function readyMap({ placed, moved }) {
     bubblingMouseEvents: false,
     icon: L.divIcon({ className: "pin", html: pin(), iconSize: [32, 42], iconAnchor: [16, 41] }),
   });
+  const lines = readyLines(map, marker, shapes);
   let resting = 0;
   let ofPoint = true;
 
@@ -155,6 +155,13 @@ export function readyMap({ placed, moved }) {
     return { paddingTopLeft: [padding, padding], paddingBottomRight: [padding + wide, padding], animate: false };
   }
 
+  // The whole State, where the legend leaves it free; between whole zooms, so that it fills its place.
+  function home() {
+    map.options.zoomSnap = 0.25;
+    map.fitBounds(NEW_JERSEY, free(6));
+    map.options.zoomSnap = 1;
+  }
+
   const STYLES = {
     municipality: { color: "#1b1e23", weight: 2, dashArray: "2 4", fill: false },
     neighbour: { color: "#1b1e23", weight: 1.2, dashArray: "2 6", fill: false },
@@ -162,50 +169,23 @@ export function readyMap({ placed, moved }) {
     site: { color: "#000000", weight: 2.5, fillColor: "#0b57a4", fillOpacity: 0.35 },
   };
 
-  function drawLine(feature) {
-    const ends = L.GeoJSON.coordsToLatLngs(feature.geometry.coordinates);
-    const common = { pane: "lines", interactive: false };
-    L.polyline(ends, { ...common, color: "#FFFFFF", weight: 6, opacity: 0.9 }).addTo(lines);
-    L.polyline(ends, { ...common, color: "#000000", weight: 2.5, dashArray: "8 5" }).addTo(lines);
-    L.circleMarker(ends[ends.length - 1], {
-      ...common,
-      radius: 5,
-      color: "#000000",
-      weight: 2,
-      fillColor: "#FFFFFF",
-      fillOpacity: 1,
-    }).addTo(lines);
-    const bounds = L.latLngBounds(ends);
-    const short = map.latLngToContainerPoint(bounds.getNorthWest()).distanceTo(map.latLngToContainerPoint(bounds.getSouthEast())) < 90;
-    L.tooltip({
-      permanent: true,
-      direction: short ? "top" : "center",
-      offset: short ? [0, -46] : [0, 0],
-      pane: "distances",
-      className: "distance-label",
-      interactive: false,
-    })
-      .setLatLng(bounds.getCenter())
-      .setContent(make("span", {}, feet(feature.properties.feet) + " to ", named(feature.properties.to, 32)))
-      .addTo(lines);
-  }
-
   function showLine(finding, { fit = true } = {}) {
     const feature = measured.find((line) => line.properties.findings.includes(finding));
     if (feature === undefined) return null;
-    lines.clearLayers();
+    lines.clear();
     if (fit) {
       map.fitBounds(L.latLngBounds(L.GeoJSON.coordsToLatLngs(feature.geometry.coordinates)), { ...free(60), maxZoom: 16 });
       map.getContainer().scrollIntoView({ block: "nearest" });
     }
-    drawLine(feature);
+    lines.draw(feature);
+    map.fire("grownj:shown");
     return feature;
   }
 
   // Show a record's site and what the service drew for it. A marker that the user holds is not taken away.
   function showSite(record, overlay, { fit }) {
     shapes.clearLayers();
-    lines.clearLayers();
+    lines.clear();
     marks.clearLayers();
     measured = overlay.features.filter((f) => f.properties.role === "line");
     const point = record.site.kind !== "municipality" && record.site.latitude !== null;
@@ -218,7 +198,9 @@ export function readyMap({ placed, moved }) {
     for (const role of ["municipality", "neighbour", "uncertainty", "site"]) {
       for (const feature of overlay.features.filter((f) => f.properties.role === role)) {
         if (feature.geometry === null || feature.geometry.type === "Point") continue;
-        const drawn = L.geoJSON(feature, { pane: "site", interactive: false, style: { ...STYLES[role], pane: "site" } }).addTo(shapes);
+        const drawn = L.geoJSON(feature, { pane: "site", interactive: false, style: { ...STYLES[role], pane: "site" } });
+        drawn.role = role;
+        drawn.addTo(shapes);
         if (role === "site" || role === "uncertainty" || (role === "municipality" && record.site.kind === "municipality"))
           bounds.extend(drawn.getBounds());
       }
@@ -232,15 +214,28 @@ export function readyMap({ placed, moved }) {
     if (!bounds.isValid()) return;
     if (fit) map.fitBounds(bounds, { ...free(70), maxZoom: ofPoint && !near ? 14 : 17 });
     else if (point) map.panInside(marker.getLatLng(), free(40));
-    if (near) drawLine(first);
+    if (near) lines.draw(first);
+    map.fire("grownj:shown");
   }
 
   function clear({ keepMarker = false } = {}) {
     shapes.clearLayers();
-    lines.clearLayers();
+    lines.clear();
     marks.clearLayers();
     if (!keepMarker) marker.remove();
     measured = [];
+  }
+
+  // While a parcel is drawn nothing of the answer before lies where its corners may be.
+  let held = [];
+  function hide() {
+    held = [shapes, lines.group, marks, marker].filter((layer) => map.hasLayer(layer));
+    for (const layer of held) layer.remove();
+  }
+
+  function unhide() {
+    for (const layer of held) layer.addTo(map);
+    held = [];
   }
 
   // Places that one text can mean, each with the number that its button has.
@@ -261,6 +256,10 @@ export function readyMap({ placed, moved }) {
     map,
     marker,
     clicks,
+    home,
+    taken: lines.taken,
+    hide,
+    unhide,
     showSite,
     showLine,
     showChoices,

@@ -2,6 +2,9 @@
 // asked about is in no log of addresses, and the link can be shared.
 
 export const LONGEST_LINK = 8000;
+// Seven digits of a degree are kept, half an inch.
+const STRAIGHT_DEG = 1e-7;
+export const MOST_CORNERS = 200;
 const VIEWS = ["one", "many", "layers"];
 
 export function nothing() {
@@ -49,6 +52,35 @@ function fromText(text) {
   return Array.isArray(coordinates) && coordinates.length > 0 && coordinates.every(isPolygon)
     ? { type: "MultiPolygon", coordinates: coordinates }
     : null;
+}
+
+// Without the points amid straight sides that a file or the service put there: corners are what is shown and changed.
+export function corners(geometry) {
+  // Whether a point lies off the straight way between two others.
+  const off = (a, at, b) => {
+    const [x, y] = [b[0] - a[0], b[1] - a[1]];
+    const along = (at[0] - a[0]) * x + (at[1] - a[1]) * y;
+    if (along < 0 || along > x * x + y * y) return true;
+    return Math.abs((at[0] - a[0]) * y - (at[1] - a[1]) * x) > STRAIGHT_DEG * Math.hypot(x, y);
+  };
+  const ofRing = (ring) => {
+    const n = ring.length - 1;
+    const first = ring.slice(0, n).findIndex((at, i) => off(ring[(i || n) - 1], at, ring[i + 1]));
+    if (first < 0 || n > MOST_CORNERS) return ring;
+    const points = [...ring.slice(first, n), ...ring.slice(0, first + 1)];
+    const kept = [points[0]];
+    let from = 0;
+    for (let to = 2; to < points.length; to += 1) {
+      // Against all that was left out, not against the last alone: a curve of many short sides is not straight.
+      if (!points.slice(from + 1, to).some((at) => off(points[from], at, points[to]))) continue;
+      from = to - 1;
+      kept.push(points[from]);
+    }
+    return kept.length < 3 ? ring : [...kept, kept[0]];
+  };
+  if (geometry.type === "Polygon") return { ...geometry, coordinates: geometry.coordinates.map(ofRing) };
+  if (geometry.type === "MultiPolygon") return { ...geometry, coordinates: geometry.coordinates.map((one) => one.map(ofRing)) };
+  return geometry;
 }
 
 // -- the address --------------------------------------------------------------------------------------------

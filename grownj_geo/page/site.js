@@ -1,6 +1,7 @@
 // The site as it was understood: what was typed, where it was put, how well that is known; and ways to move it.
-import { button, byId, count, feet, make, named, number, visible } from "./dom.js";
+import { button, byId, count, feet, make, named, number, plain, visible } from "./dom.js";
 import { moveByClick } from "./map.js";
+import { MOST_CORNERS } from "./question.js";
 
 function places(record) {
   const { place } = record;
@@ -47,7 +48,9 @@ export function siteCard(record, question, view, acts) {
         (site.parts > 1 ? ", " + site.parts + " parts" : ""),
     ]);
   if (site.pins.length > 0) rows.push(["Parcel", site.pins.join(", ")]);
-  rows.push(["Known to", site.uncertainty_ft > 0 ? feet(site.uncertainty_ft) : "taken as exact"]);
+  let known = site.uncertainty_ft > 0 ? feet(site.uncertainty_ft) : "taken as exact";
+  if (site.latitude === null) known = "its place is not known, only its municipality";
+  rows.push(["Known to", known]);
   const list = make(
     "dl",
     { class: "facts-of" },
@@ -60,7 +63,7 @@ export function siteCard(record, question, view, acts) {
       : make(
           "ul",
           { class: "notes" },
-          notes.map((one) => make("li", {}, visible(one))),
+          notes.map((one) => make("li", {}, plain(one))),
         );
   return make(
     "details",
@@ -156,7 +159,7 @@ function movers(record, question, view, acts) {
 function ringOf(geometry) {
   if (geometry === null || geometry.type !== "Polygon" || geometry.coordinates.length !== 1) return null;
   const ring = geometry.coordinates[0];
-  return ring.length > 201 ? null : ring.slice(0, -1).map(([lon, lat]) => [lat, lon]);
+  return ring.length > MOST_CORNERS + 1 ? null : ring.slice(0, -1).map(([lon, lat]) => [lat, lon]);
 }
 
 // How a place was found, for who does not know the kinds by their names.
@@ -179,6 +182,7 @@ export function showChoices({ choices, asked, words, choose, focus }) {
   const into = byId("choices");
   const rows = choices.map((choice, i) => {
     const about = [
+      choice.county ? choice.county + " County" : null,
       choice.municipality,
       foundBy(choice),
       choice.pin ? "parcel " + choice.pin : null,
@@ -189,12 +193,12 @@ export function showChoices({ choices, asked, words, choose, focus }) {
       .filter((one) => one && !choice.label.includes(one))
       .map(visible)
       .join(" · ");
-    const notes = (choice.notes || []).map((one) => make("small", {}, visible(one)));
+    const notes = (choice.notes || []).map((one) => make("small", {}, plain(one)));
     const made = make(
       "button",
       { type: "button", class: "candidate" },
       make("span", { class: "mark", "aria-hidden": "true" }, String(i + 1)),
-      make("span", {}, named(choice.label), make("small", {}, told), notes),
+      make("span", {}, named(choice.label), make("small", {}, told), notes, make("small", { class: "comes-to" })),
     );
     made.addEventListener("click", () => choose(i));
     return make("li", {}, made);
@@ -212,6 +216,10 @@ export function showChoices({ choices, asked, words, choose, focus }) {
   );
   into.hidden = false;
   if (focus) byId("choices-title").focus();
+  const told = into.querySelectorAll(".comes-to");
+  return (i, words) => {
+    told[i].textContent = words;
+  };
 }
 
 export function hideChoices() {

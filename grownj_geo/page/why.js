@@ -1,6 +1,6 @@
 // Why: the tree of clauses behind a finding. Each clause has its outcome as sign and word, what was seen, and its citation.
 import { call, Problem } from "./api.js";
-import { byId, make, openDialog, sign, visible, weak } from "./dom.js";
+import { byId, make, openDialog, plain, sign, visible, weak } from "./dom.js";
 
 const WORDS = { yes: "Yes", no: "No", undetermined: "Undetermined" };
 const JOINTS = { any: "any one of these is enough", all: "all of these are needed", not: "the opposite of this" };
@@ -12,8 +12,8 @@ function clause(node, citedAbove) {
   const word = node.outcome === null ? "Does not count" : WORDS[node.outcome];
   parts.push(make("p", {}, make("span", { class: "label" }, word + ": "), visible(node.label), joint));
   const seen = node.words || node.observed;
-  if (seen) parts.push(make("p", {}, visible(seen) + (weak(node.status) ? " (" + weak(node.status) + ")" : "")));
-  if (node.note) parts.push(make("p", { class: "note" }, visible(node.note)));
+  if (seen) parts.push(make("p", {}, plain(seen) + (weak(node.status) ? " (" + weak(node.status) + ")" : "")));
+  if (node.note) parts.push(make("p", { class: "note" }, plain(node.note)));
   if (node.citation && node.citation !== citedAbove) parts.push(make("p", { class: "cite" }, node.citation));
   if (node.readings && node.readings.length > 0) parts.push(make("p", { class: "cite" }, "Reading in force: " + node.readings.join(", ")));
   return make("div", { class: "clause" }, sign(node.outcome), make("div", {}, parts));

@@ -199,7 +199,8 @@ grownj.labels = function (map, data, base, counties, classes) {
     pen.textAlign = "center";
     pen.textBaseline = "middle";
     pen.lineJoin = "round";
-    const taken = [];
+    // A page may keep places clear of names: those of its own marks.
+    const taken = data.taken ? data.taken() : [];
     for (const label of candidates(map.getZoom())) {
       const at = map.latLngToContainerPoint(label.at);
       if (at.x < 0 || at.y < 0 || at.x > size.x || at.y > size.y) continue;
