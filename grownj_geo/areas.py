@@ -333,19 +333,39 @@ class Areas(_Record):
                 raise ValueError(f"the building {name!r} is given {ids.count(name)} times; give it once")
         return self
 
-    def building(self, name: str) -> BuildingAreas:
-        """Return the areas of a building; the only one there is answers to any name.
+    def building(self, name: str, *, alone: bool = True) -> BuildingAreas:
+        """Return the areas of a building.
+
+        Parameters
+        ----------
+        name
+            The building.
+        alone
+            Whether it is the only one of its project: then the only one there is here answers to any name.
 
         Raises
         ------
         FactError
-            If there are several and none has the name.
+            If none has the name.
         """
         for building in self.buildings:
-            if building.id == name or len(self.buildings) == 1:
+            if building.id == name or (alone and len(self.buildings) == 1):
                 return building
         known = [building.id for building in self.buildings]
         raise FactError(f"The areas have no building {name!r}. {nearest_name(name, known)}")
+
+    def only(self) -> BuildingAreas:
+        """Return the areas of the only building, for a credit of one place.
+
+        Raises
+        ------
+        FactError
+            If there are several.
+        """
+        if len(self.buildings) > 1:
+            names = ", ".join(building.id for building in self.buildings)
+            raise FactError(f"The areas are of {len(self.buildings)} buildings, {names}; expected one place. Give one.")
+        return self.buildings[0]
 
     def to_json(self) -> str:
         """Return the record as JSON, with a line end."""
@@ -458,7 +478,7 @@ def areas_of_row(row: Mapping[str, Any], *, name: str = "site") -> Areas:
         raise FactError(f"The row has no areas: {row['problem']}. Correct the site and run the batch again.")
     answers: dict[str, Any] = {}
     for area in area_names().values():
-        if row.get(area.name) in {None, ""}:
+        if row.get(area.name) in (None, ""):
             continue
         leans = row.get(f"{area.name}_leans") or None
         answers[area.name] = {

@@ -158,7 +158,7 @@ def _other_program(
     if areas is not None:
         if sites:
             fail("--areas and --site both say where the place is; leave out either.")
-        found = _areas_of_file(areas).buildings[0]
+        found = _areas_of_file(areas).only()
     elif sites:
         from grownj_geo.areas import building_areas  # noqa: PLC0415 - only where it is used
 

@@ -132,7 +132,7 @@ def award_of(sheet: Sheet, minimums: Minimums, figures: Figures, *, strict: bool
     base = _over_lines(lines, sure, [(line, figures.band(line.base)) for line in figures.book.lines])
     job_limit = _over_lines(lines, sure, [(line, figures.limit(line.job_limit)) for line in figures.book.lines])
     # Whatever the limit of a line is, it is no higher than that of the highest.
-    job_limit = Range(job_limit.low, np.minimum(job_limit.high, figures.limit("job_limit_most")[1]))
+    job_limit = Range(job_limit.low, np.minimum(job_limit.high, money(sheet.b, figures.limit("job_limit_most")[1])))
     pool_limit = _over_lines(lines, sure, [(line, figures.limit(line.year_limit)) for line in figures.book.lines])
     pools = pools_of(sheet, lines, figures.book)
     pool_jobs, pool_capital = _decimals(pools.sums(jobs)), pools.sums(minimums.capital)

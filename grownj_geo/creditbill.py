@@ -209,9 +209,10 @@ def _positions(credit: RecoveryEmployment, average: Decimal | None, pooled: Deci
     before, hours_before = credit.before, credit.part_time_hours_before
     low, high = _NOTHING, None
     if average is not None and before is not None and hours_before is not None:
-        low = max(average + (pooled or _NOTHING) / hours - before - hours_before / hours, _NOTHING)
+        # Divided once: a difference of quotients would leave a trace.
+        low = max(((average - before) * hours + (pooled or _NOTHING) - hours_before) / hours, _NOTHING)
     if average is not None and pooled is not None:
-        most = average + pooled / hours - (before or _NOTHING) - (hours_before or _NOTHING) / hours
+        most = ((average - (before or _NOTHING)) * hours + pooled - (hours_before or _NOTHING)) / hours
         high = max(most, _NOTHING)
     return low, high
 
@@ -242,7 +243,7 @@ def _recovery_use(credit: RecoveryEmployment, book: AnswerBook, new: list[Bounds
         book.amount(name, used, used, rule)
     ratio = min(second / first, Decimal(1)) if first else _NOTHING
     book.amount("sustained_effort_ratio", ratio, ratio, "A1178 section 9e (C.52:27BBB-55)")
-    refund = cents(left * ratio)
+    refund = cents(left * min(second, first) / first) if first else _NOTHING
     book.amount("refundable", refund, refund, rule)
     book.amount("carried_on", left - refund, left - refund, rule)
 

@@ -332,6 +332,16 @@ class IncomeTaxLimit(_Credit):
     used_elsewhere: bool | None = None
     by_transfer: bool | None = None
 
+    @model_validator(mode="after")
+    def _net_is_a_part(self) -> IncomeTaxLimit:
+        net, gross = self.category_net, self.category_gross
+        if net is not None and gross is not None and net > gross:
+            raise ValueError(
+                f"category_net is ${net:,.2f}, category_gross ${gross:,.2f}; expected what is net of the gross income. "
+                "Correct one of them."
+            )
+        return self
+
 
 BillCredit = (
     ZoneCredit

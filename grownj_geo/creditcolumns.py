@@ -62,7 +62,7 @@ def sheet_of(
     chosen = resolve_credit_readings(readings or {})
     buildings = project.buildings
     b = len(buildings)
-    places = [_places(building, areas) for building in buildings]
+    places = [_places(building, areas, alone=b == 1) for building in buildings]
     for building, place in zip(buildings, places, strict=True):
         _check_bounds(building.id, place, figures)
     notes: list[str] = []
@@ -151,9 +151,9 @@ def _warehouse_matters(business: Business, figures: Figures) -> bool:
     return business.industry in {*figures.names("targeted_industries"), *figures.names("container_port_industries")}
 
 
-def _places(building: Building, areas: Areas | None) -> BuildingAreas:
+def _places(building: Building, areas: Areas | None, *, alone: bool) -> BuildingAreas:
     if areas is not None:
-        return areas.building(building.id)
+        return areas.building(building.id, alone=alone)
     return building.areas or BuildingAreas(id=building.id)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import date
 from typing import Annotated, Literal
 
@@ -150,6 +151,17 @@ class HubProject(_Strict):
                 f"leased_sqft is {leased:,f}, net_leasable_sqft {total:,f}; expected a part of the net leasable area. "
                 "Correct one of them."
             )
+        return self
+
+    @model_validator(mode="after")
+    def _one_after_the_other(self) -> HubProject:
+        ends = [(number, period.ends) for number, period in enumerate(self.periods, 1) if period.ends is not None]
+        for (_, earlier), (number, later) in itertools.pairwise(ends):
+            if later <= earlier:
+                raise ValueError(
+                    f"period {number} ends on {later}, not after {earlier}; expected the first period first. Put them "
+                    "in order."
+                )
         return self
 
     @model_validator(mode="after")

@@ -210,7 +210,7 @@ class Building(_Strict):
     """
 
     id: Annotated[str, AfterValidator(_named)] = "site"
-    gross_leasable_sqft: Annotated[Number, Field(gt=0, le=10**9)]
+    gross_leasable_sqft: Annotated[Number, Field(ge=1, le=10**9)]
     premises: Premises
     construction: Literal["new", "rehabilitation"]
     similar_use_percent: Percent | None = None
@@ -314,7 +314,7 @@ class Bonuses(_Strict):
         a bonus asks for and nobody stated is no.
     """
 
-    per_job: Money | None = None
+    per_job: Annotated[Money, Field(le=1_000_000)] | None = None
     stated: dict[str, bool] = Field(default_factory=dict)
     rest: Literal["undetermined", "no"] = "undetermined"
 
@@ -423,7 +423,7 @@ def read_raw(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
             raise ProjectError(f"{path} is larger than {_LARGEST // 1_000_000} MB; expected a project file.")
         text = content.decode("utf-8-sig")
         if path.suffix.lower() == ".json":
-            return json.loads(text, parse_float=Decimal)
+            return json.loads(text, parse_float=Decimal, object_pairs_hook=_each_key_once)
         if "&" in text and any(isinstance(e, yaml.AliasEvent) for e in yaml.parse(text, Loader=yaml.CSafeLoader)):
             raise ProjectError(f"{path} uses aliases (*name); write out what is repeated.")
         return read_yaml(text)
@@ -433,10 +433,19 @@ def read_raw(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
         ) from error
     except UnicodeDecodeError as error:
         raise ProjectError(f"{path} is not UTF-8 text; save it as UTF-8.") from error
-    except (yaml.YAMLError, json.JSONDecodeError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ProjectError(
             f"{path} is not readable: {' '.join(str(error).split())}. Correct the line named."
         ) from error
+
+
+def _each_key_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the key {twice!r} is given twice")
+    return found
 
 
 def project_of(raw: object, *, name: str = "The project") -> Project:

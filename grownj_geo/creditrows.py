@@ -49,6 +49,7 @@ _TESTS = (*STATED_FACTS, "vacant_industrial_unleased")
 _ANSWERS = {1: True, -1: False, 0: None}
 _YES_NO = {"yes": 1, "true": 1, "1": 1, "no": -1, "false": -1, "0": -1, "undetermined": 0, "unknown": 0, "": 0}
 _MOST = Decimal(10) ** 15
+_MOST_PER_JOB = 1_000_000
 
 
 def credit_inputs() -> dict[str, str]:
@@ -94,8 +95,11 @@ class CreditRows:
             if years is not None and not 1 <= years <= longest:
                 self._told(row, f"eligibility_years is {years}; expected 1 to {longest}")
         for row, sqft in enumerate(self._numbers["gross_leasable_sqft"]):
-            if sqft is not None and not sqft:
-                self._told(row, "gross_leasable_sqft is 0; expected more")
+            if sqft is not None and sqft < 1:
+                self._told(row, f"gross_leasable_sqft is {sqft:f}; expected 1 or more")
+        for row, given in enumerate(self._numbers["bonus_per_job"]):
+            if given is not None and given > _MOST_PER_JOB:
+                self._told(row, f"bonus_per_job is {given:f}; expected at most {_MOST_PER_JOB:,}")
         self._check_kinds()
         self._check_areas()
         self.good = np.array([row not in self.problems for row in range(self.n)], dtype=bool)

@@ -79,7 +79,7 @@ def _of_bill(asked: CreditAsk, raw: dict[str, Any], readings: Mapping[str, str],
     """Return what a credit of the bill comes to."""
     found = None
     if asked.areas is not None:
-        found = areas_by_hand(asked.areas).buildings[0]
+        found = areas_by_hand(asked.areas).only()
     elif asked.site is not None:
         layers = load_atlas(as_of=asked.as_of or DEFAULT_DAY) if atlas is None else atlas
         _refuse_files([asked.site], layers)

@@ -231,7 +231,12 @@ def test_a_building_is_found_by_its_name() -> None:
     assert record.building("south").id == "south"
     with pytest.raises(FactError, match="Did you mean 'north'"):
         record.building("nort")
-    assert areas_by_hand({"priority_area": "yes"}).building("whatever").id == "site"
+    one = areas_by_hand({"priority_area": "yes"})
+    assert one.building("whatever").id == one.only().id == "site"
+    with pytest.raises(FactError, match="no building 'whatever'"):
+        one.building("whatever", alone=False)
+    with pytest.raises(FactError, match="of 2 buildings, north, south; expected one place"):
+        record.only()
 
 
 def test_an_area_that_no_rule_asks_for_is_no_area() -> None:

@@ -153,3 +153,18 @@ def test_with_unverified_figures_open_the_plain_award_is_within_the_range(given_
         found = estimate(project_of(described(given_)), trust=trust)  # type: ignore[arg-type]
         assert found.award.low <= expected
         assert found.award.high is None or expected <= found.award.high
+
+
+def test_shares_of_a_capital_that_have_no_end_in_decimals_lose_no_cent() -> None:
+    one = {
+        "gross_leasable_sqft": 100, "premises": "industrial", "construction": "rehabilitation",
+        "similar_use_percent": 60, "proximity": "near", "areas": {"qualified_incentive_area": True, "rest": "no"},
+    }  # fmt: skip
+    raw = {
+        "business": {"industry": "manufacturing"},
+        "buildings": [{**one, "id": name} for name in "ABC"],
+        "jobs": [{"kind": "retained", "count": 10, "building": name} for name in "ABC"],
+        "capital": [{"what": "equipment", "amount": 100_000, "building": "A"}],
+        "bonuses": {"per_job": 3000},
+    }
+    assert estimate(project_of(raw), trust="stated").award_year.low == 10_000

@@ -175,6 +175,9 @@ def test_confirmed_figures_alone_give_what_covers_the_usual_ones(case: CreditCas
             {"role": "owner", "periods": [{"elsewhere_each": [1, 2]}], "elsewhere_each_before": [1]},
             "elsewhere_each of period 1 has 2 facilities",
         ),
+        ({"role": "owner", "periods": [{"ends": "2015-01-01"}, {}, {"ends": "2014-12-31"}]}, "period 3 ends on 2014"),
+        ({"role": "owner", "periods": [{"ends": "2015-01-01"}, {"ends": "2015-01-01"}]}, "period 2 ends on 2015"),
+        ({"program": "income-tax-limit", "credit": 1, "category_net": 2, "category_gross": 1}, "category_net is"),
     ],
 )
 def test_statements_that_contradict_each_other_are_refused(raw: dict[str, Any], words: str) -> None:
@@ -222,3 +225,18 @@ def test_no_cent_is_lost_in_dividing() -> None:
 def test_a_file_of_it_gives_the_same(case: CreditCase) -> None:
     raw = {"program": "urban-transit-hub", **case.raw}
     assert estimate_program(raw) == answer(case.raw)
+
+
+def test_no_cent_is_lost_in_a_difference_of_hours() -> None:
+    raw = {
+        "program": "recovery-employment", "areas": {"mrera_qualified_municipality": "yes"}, "zone_benefits": False,
+        "months_of_credit": 24, "before": 0, "first_year": 10, "second_year": 10, "part_time_hours_before": 100,
+        "part_time_hours_first": 100, "part_time_hours_second": 100,
+    }  # fmt: skip
+    found = estimate_program(raw).amounts
+    assert (found["positions_first_year"].low, found["credit_first_year"].low) == (10, 25_000)
+    use = {"tax_due": 9_000, "tax_due_second": 0, "other_credits": 0, "statutory_minimum": 0}
+    hours = {"part_time_hours_before": 0, "part_time_hours_first": 0, "part_time_hours_second": 0}
+    third = estimate_program({**raw, **use, **hours, "first_year": 3, "second_year": 1}).amounts
+    # 7,500 less 4,500 is 3,000, of which a third is refundable.
+    assert (third["refundable"].low, third["carried_on"].low) == (1_000, 2_000)

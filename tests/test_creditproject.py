@@ -215,3 +215,27 @@ def test_a_kind_that_contradicts_what_else_is_said_is_refused(business: dict[str
     with pytest.raises(ProjectError, match=words) as caught:
         project_of({"business": {"industry": "other", **business}, "buildings": [], "jobs": []})
     assert "expected one kind of business" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"name": "a", "name": "b"}', "the key 'name' is given twice"),
+        ('{"name": ' + "1" * 5_000 + "}", "not readable"),
+    ],
+)
+def test_json_that_would_be_read_otherwise_than_written_is_refused(tmp_path: Path, text: str, words: str) -> None:
+    path = tmp_path / "project.json"
+    path.write_text(text)
+    with pytest.raises(ProjectError, match=words):
+        read_project(path)
+
+
+def test_less_than_a_square_foot_and_bonuses_beyond_all_reason_are_refused() -> None:
+    building = {"gross_leasable_sqft": "0.00000001", "premises": "other", "construction": "rehabilitation"}
+    with pytest.raises(ProjectError) as refused:
+        project_of(
+            {"business": {"industry": "finance"}, "buildings": [building], "jobs": [], "bonuses": {"per_job": 10**7}}
+        )
+    assert "expected at least 1" in str(refused.value)
+    assert "expected at most 1000000" in str(refused.value)

@@ -108,6 +108,14 @@ def test_bounds_of_the_base_amount_that_the_areas_contradict_are_refused(bounds:
     assert words in str(refused.value)
 
 
+def test_areas_of_one_building_are_not_those_of_others() -> None:
+    raw = ordinary()
+    raw["buildings"] = [{**raw["buildings"][0], "id": name} for name in ("north", "south")]
+    raw["jobs"][0]["building"] = raw["capital"][0]["building"] = "north"
+    with pytest.raises(FactError, match="no building 'south'"):
+        estimate(project_of(raw), areas_by_hand({"buildings": [{"id": "north"}]}))
+
+
 def test_a_reading_that_there_is_not_is_refused() -> None:
     with pytest.raises(RulebookError, match="no option 'nearest'"):
         estimate(project_of(ordinary()), readings={"A13": "nearest"})
