@@ -18,6 +18,7 @@ INSTALL_SERVE = "pip install 'grownj-geo[serve]'"
 
 _NEEDED = ("fastapi", "uvicorn", "python_multipart", "prometheus_client", "js_lib_leaflet")
 _LEAST_TOKEN = 16
+_MOST_HOURS = 366 * 24
 _MB = 1_000_000
 
 
@@ -61,8 +62,10 @@ def serve(
     from grownj_geo.servelog import RequestLog  # noqa: PLC0415 - same
     from grownj_geo.serverun import address_of, listening, run_app  # noqa: PLC0415 - same
 
-    if not job_hours > 0:
-        fail(f"--job-hours was read as {job_hours:g}; expected hours, more than 0.")
+    if not 0 < job_hours <= _MOST_HOURS:
+        fail(
+            f"--job-hours was read as {job_hours:g}; expected hours, more than 0 and at most {_MOST_HOURS:g} (a year)."
+        )
     guard = _guard(host, token_file, allow_host or (), allow_origin or (), max_upload_mb)
     if not is_local(host) and guard.token is None:
         say(f"Whoever reaches {host} can ask, and nobody is asked for a token: --token-file FILE changes that.")
@@ -70,12 +73,27 @@ def serve(
         app = create_app(guard, log=RequestLog(addresses=log_addresses), job_hours=job_hours, warm=True)
         sock = listening(host, port)
     address = address_of(sock)
-    say(f"Serving {address} until Ctrl+C. What is asked about is not written down, and nothing is sent anywhere.")
+    written = "is written down here, with who asks" if log_addresses else "is not written down"
+    say(f"Serving {address} until Ctrl+C. What is asked about {written}. {_sent_words()}")
     if open_page:
         import webbrowser  # noqa: PLC0415 - only where it is used
 
         webbrowser.open(f"{address}#token={guard.token}" if guard.token else address)
     run_app(app, sock)
+
+
+def _sent_words() -> str:
+    """Return what leaves this machine, by the settings as they are now."""
+    from grownj_geo.errors import SettingsError  # noqa: PLC0415 - only where it is used
+    from grownj_geo.settings import load_settings  # noqa: PLC0415 - same
+
+    try:
+        online = load_settings().online
+    except SettingsError as error:
+        return f"No address is looked up, and nothing is sent anywhere, as the settings cannot be read: {error}"
+    if not online:
+        return "Nothing is sent anywhere."
+    return f"Addresses that are not surely known here are sent to {', '.join(online)} (see grownj settings show)."
 
 
 def _check_installed() -> None:

@@ -101,6 +101,10 @@ class _Elsewhere:
         """Ask nobody; see `find`."""
         raise _GoesOnlineError
 
+    def was_sent(self, query: AddressQuery) -> bool:  # noqa: ARG002 - same
+        """Return False: nobody is asked."""
+        return False
+
 
 @dataclass
 class _Pool:
@@ -217,10 +221,8 @@ class Finding:
 
 def _asked_elsewhere(finder: Finder) -> Sources:
     """Return the sources of a finder, nobody of them asked online."""
-    sources = finder.sources
-    return sources._replace(
-        locators=tuple(_Elsewhere(locator) if locator.online else locator for locator in sources.locators)
-    )
+    locators: list[Locator] = [_Elsewhere(each) if each.online else each for each in finder.sources.locators]
+    return finder.sources._replace(locators=tuple(locators))
 
 
 def _settled(finder: Finder, text: str, placed: Placed) -> Site:

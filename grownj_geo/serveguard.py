@@ -105,6 +105,7 @@ class Guard:
             await self.app(scope, receive, send)
             return
         record = self.log.begin(scope)
+        origin = Headers(scope=scope).get("origin")
 
         async def sent(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -113,6 +114,10 @@ class Guard:
                 for name, value in _HEADERS.items():
                     headers.setdefault(name, value)
                 headers.setdefault("Cache-Control", "no-store")
+                if origin is not None and origin in self.options.origins:
+                    # Refusals too: that page is to learn why.
+                    headers.setdefault("Access-Control-Allow-Origin", origin)
+                    headers.add_vary_header("Origin")
                 headers["X-Request-Id"] = record.id
             elif message["type"] == "http.response.body":
                 record.sent(len(message.get("body", b"")))
@@ -144,7 +149,8 @@ class Guard:
         headers = Headers(scope=scope)
         self._check_host(headers)
         path, method = scope["path"], scope["method"]
-        if method not in _SAFE:
+        # Reading too: a page elsewhere could make the server send addresses out, or keep it busy.
+        if method not in _SAFE or (method != "OPTIONS" and path.startswith(_API)):
             self._check_origin(headers)
         if path.startswith(_API) or path == "/metrics":
             preflight = method == "OPTIONS" and "access-control-request-method" in headers
@@ -170,11 +176,10 @@ class Guard:
             )
 
     def _check_origin(self, headers: Headers) -> None:
-        """Refuse to change anything for pages of others."""
+        """Refuse to do anything for pages of others."""
         origin = headers.get("origin")
         if origin is not None:
-            same = urlsplit(origin).netloc.lower() == headers.get("host", "").lower()
-            if not same and origin not in self.options.origins:
+            if not _same_origin(origin, headers.get("host", "")) and origin not in self.options.origins:
                 raise ProblemError(
                     403,
                     f"The page at {origin[:100]} may not use this server. Start it with --allow-origin if it should.",
@@ -205,6 +210,21 @@ class Guard:
 
     def _limit(self, scope: Scope) -> int:
         return self.options.upload_bytes if scope["path"] in UPLOADS else self.options.body_bytes
+
+
+def _same_origin(origin: str, host: str) -> bool:
+    """Return whether a page is one of this server's own.
+
+    Examples
+    --------
+    >>> _same_origin("http://LocalHost:8337", "localhost:8337"), _same_origin("http://[", "["), _same_origin("null", "")
+    (True, False, False)
+    """
+    try:
+        parts = urlsplit(origin)
+    except ValueError:
+        return False
+    return bool(parts.netloc) and parts.netloc.lower() == host.lower()
 
 
 def _too_large(limit: int) -> ProblemError:

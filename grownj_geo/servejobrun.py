@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import threading
 import time
@@ -15,7 +16,7 @@ import filelock
 from grownj_geo.batch import BatchOptions, Question, run_batch
 from grownj_geo.errors import LayerError, RulebookError, SiteError
 from grownj_geo.readings import strict_readings
-from grownj_geo.servejobs import JOB_FILES, read_json, write_json
+from grownj_geo.servejobs import JOB_FILES, MOST_TRIES, TAKEN, count_try, give_up, read_json, tries_of, write_json
 from grownj_geo.servemodels import JobOptions
 from grownj_geo.siterows import TableOptions
 
@@ -25,7 +26,7 @@ _BLOCK_ROWS = 5_000
 _TOLD_S = 0.5
 _WAIT_S = 5.0
 _NICE = 10
-_TAKEN, _CANCELLED = 75, 3
+_CANCELLED = 3
 
 
 def main() -> int:
@@ -36,10 +37,15 @@ def main() -> int:
         with filelock.FileLock(place / JOB_FILES.lock, timeout=_WAIT_S):
             if (place / JOB_FILES.done).exists() or (place / JOB_FILES.failed).exists():
                 return 0
+            if tries_of(place) >= MOST_TRIES:
+                give_up(place)
+                return 0
+            # Here, where the lock is held: of several servers only one has begun.
+            count_try(place)
             threading.Thread(target=_watch, args=(place,), daemon=True).start()
             work(place)
     except filelock.Timeout:
-        return _TAKEN
+        return TAKEN
     return 0
 
 
@@ -83,10 +89,17 @@ def work(place: Path) -> None:
         # Whoever sent the table has nothing to do with where it is kept.
         words = str(error).replace(f"{place / 'in'}{os.sep}", "").replace(f"{place / 'out'}{os.sep}", "")
         write_json(place / JOB_FILES.failed, {"problem": words, "finished": datetime.now(UTC)})
+        _forget_table(place)
         return
     rows = {"rows_done": found.rows, "rows_total": found.rows, "started": started}
     write_json(place / JOB_FILES.progress, rows)
     write_json(place / JOB_FILES.done, {"summary": found.model_dump(mode="json"), "finished": datetime.now(UTC)})
+    _forget_table(place)
+
+
+def _forget_table(place: Path) -> None:
+    """Remove a table that is not needed any more; what remains goes with the job."""
+    shutil.rmtree(place / "in", ignore_errors=True)
 
 
 def question_of(asked: JobOptions) -> Question:

@@ -33,18 +33,36 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO
 
-__all__ = ["JOB_FILES", "TABLES", "JobFiles", "Jobs", "plain_name", "read_json", "write_json"]
+__all__ = [
+    "JOB_FILES",
+    "MOST_TRIES",
+    "TABLES",
+    "TAKEN",
+    "JobFiles",
+    "Jobs",
+    "count_try",
+    "give_up",
+    "plain_name",
+    "read_json",
+    "tries_of",
+    "write_json",
+]
 
 TABLES = frozenset(
     {".csv", ".tsv", ".txt", ".xlsx", ".xlsm", ".parquet", ".geoparquet", ".geojson", ".gpkg", ".kml", ".zip"}
 )
 """Endings of tables that are taken, as `grownj batch` reads them; of several files in a zip."""
 
+MOST_TRIES = 3
+"""Processes that may begin with a job's table before it is given up."""
+
+TAKEN = 75
+"""Exit code of a process that another one was quicker than."""
+
 _ID = re.compile(r"[0-9a-f]{32}")
 _UNSAFE = re.compile(r"[^\w. -]+")
-_LONGEST_NAME = 120
-_MOST_TRIES = 3
-_TRIES = "tries"
+_LONGEST_NAME_BYTES = 120
+_LONGEST_HOURS = 366 * 24.0
 _GONE_S = 5.0
 _CHUNK = 1 << 20
 
@@ -59,6 +77,7 @@ class JobFiles:
     failed: str = "failed.json"
     cancel: str = "cancel"
     lock: str = "lock"
+    tries: str = "tries"
 
 
 JOB_FILES = JobFiles()
@@ -79,6 +98,26 @@ def write_json(path: Path, value: dict[str, Any]) -> None:
         beside.write_text(json.dumps(value, default=str), encoding="utf-8")
 
 
+def tries_of(place: Path) -> int:
+    """Return how many processes have begun with a job's table."""
+    try:
+        return (place / JOB_FILES.tries).stat().st_size
+    except FileNotFoundError:
+        return 0
+
+
+def count_try(place: Path) -> None:
+    """Write down that a process has begun with a job's table."""
+    with (place / JOB_FILES.tries).open("ab") as file:
+        file.write(b".")
+
+
+def give_up(place: Path) -> None:
+    """Write down that a job's table is not begun with again; for whoever holds its lock."""
+    words = f"The process that worked on it ended by itself {tries_of(place)} times. Send it in parts."
+    write_json(place / JOB_FILES.failed, {"problem": words, "finished": _now()})
+
+
 def plain_name(name: str) -> str:
     r"""Return a file's name as every system takes it: no folders, no signs, not long.
 
@@ -87,7 +126,9 @@ def plain_name(name: str) -> str:
     >>> plain_name("../../etc/sites (1).csv"), plain_name("C:\\sites.csv"), plain_name("")
     ('sites -1-.csv', 'sites.csv', 'table')
     """
-    return _UNSAFE.sub("-", Path(name.replace("\\", "/")).name)[-_LONGEST_NAME:].strip(" .-") or "table"
+    plain = _UNSAFE.sub("-", Path(name.replace("\\", "/")).name)
+    # In bytes, as file systems count: of what is written beside it the names are longer.
+    return plain.encode()[-_LONGEST_NAME_BYTES:].decode(errors="ignore").strip(" .") or "table"
 
 
 def _now() -> datetime:
@@ -103,15 +144,32 @@ class Jobs:
     home
         Folder of the user's own data; the usual one by default.
     hours
-        How long a job is kept.
+        How long a job is kept, at most a year.
     most_waiting
         Jobs that may wait or run at once.
+    most_kept, most_kept_bytes
+        Jobs that are kept, whatever came of them, and what their files may take together.
+
+    Raises
+    ------
+    ValueError
+        For hours that no job can be kept.
     """
 
     home: Path | None = None
     hours: float = 24.0
     most_waiting: int = 20
+    most_kept: int = 1_000
+    most_kept_bytes: int = 10_000_000_000
     _running: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict, init=False)
+    _tried: dict[str, int] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        """Refuse times that are none."""
+        if not 0 < self.hours <= _LONGEST_HOURS:
+            raise ValueError(
+                f"Jobs were to be kept for {self.hours:g} hours; expected more than 0 and at most {_LONGEST_HOURS:g}."
+            )
 
     @property
     def folder(self) -> Path:
@@ -135,8 +193,8 @@ class Jobs:
         Raises
         ------
         ProblemError
-            415 for another kind of file, 422 for an empty one, 429 where too many wait, 503 where the folder cannot
-            be written.
+            415 for another kind of file, 422 for an empty one, 429 where too many wait or too much is kept, 503 where
+            the folder cannot be written.
         """
         shown = plain_name(name)
         suffix = Path(shown).suffix.lower()
@@ -145,12 +203,17 @@ class Jobs:
             raise ProblemError(415, f"The table {shown!r} ends in {suffix or 'nothing'!r}; expected one of {known}.")
         try:
             waiting = sum(status.status in {"queued", "running"} for status in self._all())
+            kept, kept_bytes = self._kept()
         except OSError as error:
             raise _not_kept(error) from error
         if waiting >= self.most_waiting:
             raise ProblemError(
                 429, f"{waiting} tables wait already. Send yours when some are done.", headers={"Retry-After": "60"}
             )
+        if kept >= self.most_kept or kept_bytes >= self.most_kept_bytes:
+            detail = f"{kept:,} tables are kept already, of {kept_bytes / 1e6:,.0f} MB together with their answers. "
+            detail += "Remove those that are not needed any more, or send yours later."
+            raise ProblemError(429, detail, code="too_much_kept", headers={"Retry-After": "3600"})
         job = secrets.token_hex(16)
         # Written under a name that is no job's, and renamed: nobody works on half a table.
         beside = self.folder / f".new-{job}"
@@ -169,10 +232,11 @@ class Jobs:
             if size:
                 beside.rename(self.folder / job)
         except OSError as error:
-            shutil.rmtree(beside, ignore_errors=True)
             raise _not_kept(error) from error
-        if not size:
+        finally:
+            # Whatever happened, nothing of a table stays that is no job's.
             shutil.rmtree(beside, ignore_errors=True)
+        if not size:
             raise ProblemError(422, f"The table {shown!r} is empty. Export it again.", code="file_not_read")
         return self.status(job)
 
@@ -244,9 +308,19 @@ class Jobs:
         """
         for job, process in list(self._running.items()):
             code = process.poll()
-            if code is not None:
-                del self._running[job]
-                told("job_ended", level="info", job=job[:8], code=code)
+            if code is None:
+                continue
+            # Whoever removes a job may have been quicker.
+            self._running.pop(job, None)
+            told("job_ended", level="info", job=job[:8], code=code)
+            tries = self.folder / job / JOB_FILES.tries
+            if (
+                code not in {0, TAKEN}
+                and tries.parent.is_dir()
+                and tries_of(tries.parent) == self._tried.pop(job, None)
+            ):
+                # It ended before it had begun with the table, and would again and again.
+                count_try(tries.parent)
         for place in self._places():
             self._remove_old(place, told)
         if self._running:
@@ -263,17 +337,14 @@ class Jobs:
         for job in list(self._running):
             self._end(job)
             # It was not the table's fault.
-            (self.folder / job / _TRIES).unlink(missing_ok=True)
+            (self.folder / job / JOB_FILES.tries).unlink(missing_ok=True)
 
     def _begin(self, place: Path, told: Callable[..., None]) -> None:
-        tries = place / _TRIES
-        count = len(tries.read_bytes()) if tries.exists() else 0
-        if count >= _MOST_TRIES:
-            words = f"The process that worked on it ended by itself {count} times. Send it in parts."
-            write_json(place / JOB_FILES.failed, {"problem": words, "finished": _now()})
+        self._tried[place.name] = tries_of(place)
+        if self._tried[place.name] >= MOST_TRIES:
+            with suppress(filelock.Timeout), filelock.FileLock(place / JOB_FILES.lock, timeout=0):
+                give_up(place)
             return
-        with tries.open("ab") as file:
-            file.write(b".")
         environment = {**os.environ, "GROWNJ_HOME": str(self.folder.parent)}
         self._running[place.name] = subprocess.Popen(  # noqa: S603 - this interpreter, and a folder of ours
             [sys.executable, "-m", "grownj_geo.servejobrun", str(place)],
@@ -323,6 +394,16 @@ class Jobs:
         found = [entry for entry in entries if _ID.fullmatch(entry.name)]
         for entry in sorted(found, key=lambda entry: entry.stat().st_mtime):
             yield Path(entry.path)
+
+    def _kept(self) -> tuple[int, int]:
+        """Return how many jobs there are, those that are being sent among them, and how many bytes their files have."""
+        count, size = 0, 0
+        for folder, _, names in os.walk(self.folder):
+            count += Path(folder).parent == self.folder
+            for name in names:
+                with suppress(FileNotFoundError):
+                    size += (Path(folder) / name).stat().st_size
+        return count, size
 
     def _all(self) -> Iterator[JobStatus]:
         for place in self._places():

@@ -41,8 +41,28 @@ Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Value = bool | int | FiniteFloat | Annotated[str, StringConstraints(max_length=2_000)]
 
 
+_DEEPEST = 50
+
+
 class _Asked(BaseModel):
     model_config = ConfigDict(extra="forbid")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _not_deep(cls, given: object) -> object:
+        """Refuse what is nested so deeply that working through it may not end well; nothing asked for is."""
+        level = [given]
+        for _ in range(_DEEPEST):
+            level = [
+                inner
+                for each in level
+                if isinstance(each, dict | list)
+                for inner in (each.values() if isinstance(each, dict) else each)
+                if isinstance(inner, dict | list)
+            ]
+            if not level:
+                return given
+        raise ValueError(f"it is nested more than {_DEEPEST} deep; send it flatter")
 
 
 class SiteAsk(_Asked):

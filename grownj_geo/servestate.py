@@ -33,6 +33,7 @@ _MOST_AREAS = 4
 _ResultT = TypeVar("_ResultT")
 _TEND_S = 1.0
 _LONGEST_PIN = 1_000
+_FARTHEST_DEGREES = 360
 _LONG_OUTLINE = 1_000
 """Vertices of an outline from which on it is answered in a process of its own."""
 
@@ -135,9 +136,11 @@ class State:
         while True:
             try:
                 await asyncio.to_thread(self.jobs.tend, self.log.write)
-            except OSError as error:
-                # The folder cannot be read or written just now; whoever sends a table is told.
-                self.log.write("jobs", level="error", error=type(error).__name__, words=error.strerror)
+            # Whatever it is, as a folder that cannot be read just now: the next look may go well, and without
+            # any nothing would be answered or removed for as long as the server runs.
+            except Exception as error:  # noqa: BLE001 - written down
+                words = error.strerror if isinstance(error, OSError) else None
+                self.log.write("jobs", level="error", error=type(error).__name__, words=words)
             await asyncio.sleep(_TEND_S)
 
     def close(self) -> None:
@@ -167,7 +170,9 @@ def _moved_to(asked: SiteAsk) -> str | None:
     match inner.get("coordinates"):
         case [int() | float() as lon, int() | float() as lat, *_]:
             # With all its digits: it was not typed, so that few digits say nothing of how well it is known.
-            return f"{lat:.9f},{lon:.9f}"
+            if all(not isinstance(each, bool) and abs(each) <= _FARTHEST_DEGREES for each in (lon, lat)):
+                return f"{lat:.9f},{lon:.9f}"
+    # Whoever reads the geometry says what is wrong with it.
     return None
 
 

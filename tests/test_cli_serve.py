@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     [
         (["--port", "70000"], "65535"),
         (["--job-hours", "0"], "more than 0"),
+        (["--job-hours", "inf"], "at most 8784"),
+        (["--job-hours", "1e9"], "at most 8784"),
+        (["--job-hours", "nan"], "at most 8784"),
         (["--max-upload-mb", "0"], "max-upload-mb"),
         (["--allow-host", "a b"], "gis.example.gov"),
         (["--allow-origin", "gis.example.gov"], "https://gis.example.gov"),
@@ -80,6 +83,26 @@ def test_it_begins_answers_and_ends_cleanly(tmp_path: Path) -> None:
         process = served.process
     assert process.returncode in {0, 130, -2}
     assert not [line for line in served.lines if "Traceback" in line]
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "said", "unsaid"),
+    [
+        ("", [], ["is not written down", "Nothing is sent anywhere."], ["are sent to"]),
+        ('locators = ["local", "census"]\n', [], ["is not written down", "are sent to census"], ["Nothing is sent"]),
+        ("", ["--log-addresses"], ["is written down here", "Nothing is sent anywhere."], ["not written"]),
+        ("locators = 7\n", [], ["settings cannot be read", "No address is looked up"], ["are sent to"]),
+    ],
+)
+def test_it_says_what_is_written_down_and_what_is_sent(
+    *, tmp_path: Path, settings: str, options: list[str], said: list[str], unsaid: list[str]
+) -> None:
+    if settings:
+        (tmp_path / "settings.toml").write_text(settings, encoding="utf-8")
+    with serving(tmp_path, *options) as served:
+        told = " ".join(" ".join(line for line in served.lines if not line.startswith("{")).split())
+    assert [words for words in said if words not in told] == []
+    assert [words for words in unsaid if words in told] == []
 
 
 def test_what_it_started_ends_with_it_however_it_is_ended(tmp_path: Path) -> None:

@@ -87,12 +87,20 @@ def test_pages_of_others_change_nothing_and_read_nothing(served: Served) -> None
         other = client.post("/api/v1/determine", json=BODY, headers={"Origin": "https://evil.example"})
         hidden = client.post("/api/v1/determine", json=BODY, headers={"Sec-Fetch-Site": "cross-site"})
         own = client.post("/api/v1/determine", json=BODY, headers={"Origin": served.address})
+        broken = client.post("/api/v1/determine", json=BODY, headers={"Origin": "http://["})
         read = client.get("/api/v1/about", headers={"Origin": "https://evil.example"})
+        shown = client.get("/api/v1/search", params={"q": "1 A St"}, headers={"Sec-Fetch-Site": "cross-site"})
+        same = client.get("/api/v1/facts", headers={"Sec-Fetch-Site": "same-origin", "Origin": served.address})
+        page = client.get("/", headers={"Sec-Fetch-Site": "cross-site"})
         asked = client.options(
             "/api/v1/determine",
             headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"},
         )
     assert (other.status_code, hidden.status_code, own.status_code) == (403, 403, 200)
+    assert (broken.status_code, broken.json()["code"]) == (403, "wrong_origin")
+    assert (read.status_code, shown.status_code, same.status_code) == (403, 403, 200)
+    # A link to the page is followed from wherever it stands.
+    assert page.status_code == 200
     assert not [name for answer in (read, asked) for name in answer.headers if name.startswith("access-control")]
 
 
@@ -102,12 +110,22 @@ def test_an_origin_that_was_allowed_may_ask_with_its_token(closed: Served) -> No
         asked = client.options("/api/v1/determine", headers={**origin, "Access-Control-Request-Method": "POST"})
         bare = client.post("/api/v1/determine", json=BODY, headers=origin)
         whole = client.post("/api/v1/determine", json=BODY, headers={**origin, "Authorization": f"Bearer {TOKEN}"})
+        large = client.post(
+            "/api/v1/determine",
+            content=b" " * 6_000_000,
+            headers={**origin, "Authorization": f"Bearer {TOKEN}", "Content-Type": "application/json"},
+        )
+        read = client.get("/api/v1/facts", headers={**origin, "Authorization": f"Bearer {TOKEN}"})
         other = client.options(
             "/api/v1/determine", headers={"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
         )
     assert asked.headers["access-control-allow-origin"] == "https://gis.example.gov"
     assert (bare.status_code, whole.status_code) == (401, 200)
-    assert whole.headers["access-control-allow-origin"] == "https://gis.example.gov"
+    assert (large.status_code, read.status_code) == (413, 200)
+    # Refused or answered, that page learns what came of it.
+    for answer in (bare, whole, large, read):
+        assert answer.headers.get_list("access-control-allow-origin") == ["https://gis.example.gov"]
+        assert "origin" in answer.headers["vary"].lower()
     assert "access-control-allow-origin" not in other.headers
 
 
@@ -250,6 +268,17 @@ def test_a_body_that_is_cut_off_harms_nobody(served: Served, path: str, kind: st
         ("application/json", b'{"uncertainty_ft": ' + b"9" * 10_000 + b', "site": "40.7344,-74.1641"}', 400),
         ("application/json", b'{"geometry": {"type": "Point", "coordinates": [NaN, 1]}}', 422),
         ("application/json", b'{"geometry": {"type": "Point", "coordinates": [1e400, 1]}}', 422),
+        (
+            "application/json",
+            b'{"geometry": {"type": "Point", "coordinates": [' + b"9" * 400 + b', 40]}, "typed": "7 Broadway, Camden"}',
+            422,
+        ),
+        (
+            "application/json",
+            b'{"geometry": {"type": "Point", "coordinates": [true, false]}, "typed": "7 Broadway, Camden"}',
+            422,
+        ),
+        ("application/json", b'{"geometry": ' + b'{"a":' * 300 + b"1" + b"}" * 301, 422),
         ("application/json", b'{"geometry": {"\\ud800": "\\udc00", "type": "\\ud800"}}', 422),
         ("application/json", b'{"site": "40.7344,-74.1641", "\\ud800": 1}', 422),
         ("application/json", b'{"facts": {"\\ud800": "x"}, "site": "40.7344,-74.1641"}', 422),
@@ -288,6 +317,33 @@ def test_a_malformed_upload_is_refused_in_words(served: Served, kind: str, body:
         answer = client.post("/api/v1/jobs", content=body, headers={"Content-Type": kind})
     assert answer.status_code in {status, 422}, answer.text
     assert answer.headers["content-type"] == "application/problem+json"
+
+
+@pytest.mark.parametrize("depth", [60, 300, 900])
+def test_a_project_nested_deeply_is_refused_in_words(served: Served, depth: int) -> None:
+    body = b'{"project": {"a": ' + b"[" * depth + b"]" * depth + b"}}"
+    with served.client() as client:
+        answer = client.post("/api/v1/credits", content=body, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "not_accepted"), answer.text
+    assert "nested" in answer.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "name", ["\u6f22" * 100, "\u00e9" * 119, "\U0001f5fa" * 200], ids=["three bytes", "two bytes", "no letters"]
+)
+def test_a_name_in_other_letters_is_as_good_as_any(served: Served, name: str) -> None:
+    point = b'{"type": "Point", "coordinates": [-74.1641, 40.7344]}'
+    with served.client() as client:
+        outline = client.post("/api/v1/geometry", files={"file": (f"{name}.geojson", point)})
+        table = (f"{name}.csv", b"lat,lon\n40.7344,-74.1641\n")
+        job = client.post("/api/v1/jobs", files={"file": table}, data={"format": "geoparquet"})
+        assert (outline.status_code, job.status_code) == (200, 202), (outline.text, job.text)
+        stop = time.monotonic() + 60
+        while (found := client.get(job.json()["links"]["self"]).json())["status"] not in {"done", "failed"}:
+            assert time.monotonic() < stop
+            time.sleep(0.2)
+        assert found["status"] == "done", found["problem"]
+        assert client.get(found["links"]["result"]).status_code == 200
 
 
 def test_many_parts_and_long_names_are_refused(served: Served) -> None:

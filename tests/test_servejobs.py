@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
 import os
+import threading
 import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
@@ -16,9 +18,12 @@ from serving import load_parcels, parcels_file, serving
 from typer.testing import CliRunner
 
 from grownj_geo import cli
-from grownj_geo.servejobs import JOB_FILES, Jobs, plain_name, read_json, write_json
+from grownj_geo.serveguard import GuardOptions
+from grownj_geo.servejobs import JOB_FILES, Jobs, plain_name, read_json, tries_of, write_json
+from grownj_geo.servelog import RequestLog
 from grownj_geo.servemodels import JobOptions
 from grownj_geo.serveproblems import ProblemError
+from grownj_geo.servestate import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -282,6 +287,100 @@ def test_a_process_that_ends_by_itself_again_and_again_is_given_up(
     assert told.events.count("job_begun") == 3
 
 
+def test_a_try_is_counted_by_the_one_process_that_begins_with_the_table(tmp_path: Path) -> None:
+    servers, told = [Jobs(tmp_path) for _ in range(5)], _Told()
+    job = servers[0].add("sites.csv", io.BytesIO(TABLE.encode()), JobOptions()).id
+    for jobs in servers:
+        jobs.tend(told)
+    stop = time.monotonic() + 90
+    while servers[0].status(job).status in {"queued", "running"} and time.monotonic() < stop:
+        time.sleep(0.2)
+    try:
+        assert servers[0].status(job).status == "done"
+        assert tries_of(servers[0].folder / job) == 1
+        # The table itself is not needed any more.
+        assert not (servers[0].folder / job / "in").exists()
+    finally:
+        for jobs in servers:
+            jobs.close()
+
+
+def test_a_job_that_is_removed_while_it_is_looked_at_is_gone_quietly(tmp_path: Path) -> None:
+    jobs, told = Jobs(tmp_path), _Told()
+    job = jobs.add("sites.csv", io.BytesIO(_large(20_000)), JobOptions()).id
+    jobs.tend(told)
+
+    def ended(event: str, **_: object) -> None:
+        told(event)
+
+    process = jobs._running[job]  # noqa: SLF001 - the moment between two lines is not met otherwise
+    before = process.poll
+
+    def poll() -> int | None:
+        other = threading.Thread(target=jobs.remove, args=(job,))
+        other.start()
+        other.join()
+        return before()
+
+    process.poll = poll  # type: ignore[method-assign]
+    jobs.tend(ended)
+    assert "job_ended" in told.events
+    with pytest.raises(ProblemError):
+        jobs.status(job)
+
+
+def test_whatever_happens_to_the_tending_of_jobs_it_goes_on(tmp_path: Path) -> None:
+    async def looked() -> int:
+        state, looks = State(GuardOptions(), RequestLog(io.StringIO()), home=tmp_path), 0
+
+        def tend(_: object) -> None:
+            nonlocal looks
+            looks += 1
+            raise KeyError("x")
+
+        state.jobs.tend = tend  # type: ignore[method-assign]
+        task = asyncio.create_task(state.tend_jobs())
+        await asyncio.sleep(2.5)
+        assert not task.done()
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        state.close()
+        return looks
+
+    assert asyncio.run(looked()) >= 2
+
+
+@pytest.mark.parametrize("limit", [{"most_kept": 3}, {"most_kept_bytes": 3_000_000}])
+def test_no_more_is_kept_than_may_be(tmp_path: Path, limit: dict[str, int]) -> None:
+    jobs = Jobs(tmp_path, **limit)
+    kept = []
+    for _ in range(3):
+        kept.append(jobs.add("sites.csv", io.BytesIO(b"x" * 1_000_000), JobOptions()).id)
+        write_json(jobs.folder / kept[-1] / JOB_FILES.failed, {"problem": "no", "finished": datetime.now(UTC)})
+    with pytest.raises(ProblemError) as refused:
+        jobs.add("sites.csv", io.BytesIO(b"x"), JobOptions())
+    assert (refused.value.status_code, refused.value.code) == (429, "too_much_kept")
+    jobs.remove(kept[0])
+    assert jobs.add("sites.csv", io.BytesIO(b"x"), JobOptions()).status == "queued"
+
+
+@pytest.mark.parametrize("hours", [0.0, -1.0, float("nan"), float("inf"), 1e9])
+def test_hours_that_are_none_are_refused(tmp_path: Path, hours: float) -> None:
+    with pytest.raises(ValueError, match="at most 8784"):
+        Jobs(tmp_path, hours=hours)
+
+
+def test_of_a_table_that_is_not_kept_nothing_stays(tmp_path: Path) -> None:
+    class Broken(io.BytesIO):
+        def read(self, *_: object) -> bytes:
+            raise ValueError("I/O operation on closed file")
+
+    jobs = Jobs(tmp_path)
+    with pytest.raises(ValueError, match="closed"):
+        jobs.add("sites.csv", Broken(b"x"), JobOptions())
+    assert list(jobs.folder.iterdir()) == []
+
+
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     (tmp_path / "jobs").write_text("a file", encoding="utf-8")
     with pytest.raises(ProblemError) as refused:
@@ -299,6 +398,7 @@ def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
         (".csv", "csv"),
         ("a\x00b\n.csv", "a-b-.csv"),
         ("x" * 300 + ".csv", "x" * 116 + ".csv"),
+        ("\u6f22" * 300 + ".csv", "\u6f22" * 38 + ".csv"),
         ("Sit\u00e9s \u202e.csv", "Sit\u00e9s -.csv"),
     ],
 )
