@@ -5,7 +5,6 @@ Lines are for drawing. What holds on either side of one is decided by distance, 
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
@@ -27,8 +26,8 @@ from grownj_geo.nodes import (
     WithinNode,
 )
 from grownj_geo.place import OFFSHORE_LIMIT_FT
-from grownj_geo.shares import geodesic_circle
-from grownj_geo.units import FT_PER_FTUS, geodesic_ft, miles_to_ft, to_lonlat
+from grownj_geo.rims import circle_around, rim_around, widened
+from grownj_geo.units import miles_to_ft
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,80 +44,13 @@ if TYPE_CHECKING:
     Shapes = NDArray[np.object_]
     Ints = NDArray[np.int64]
 
-__all__ = ["DRAWN_WITHIN_FT", "asked_where", "drawn_circle", "drawn_lines", "drawn_rim", "leaves_under"]
+__all__ = ["DRAWN_WITHIN_FT", "asked_where", "drawn_lines", "leaves_under"]
 
 DRAWN_WITHIN_FT = 1.0
 """Drawn lines keep within this many feet of the lines by which answers are decided."""
 
 _SAGITTA_FT = 0.2
-_LONG_SIDE_FT = 2_000.0
-_ROUNDS = 3
 _MOST_CORNERS = 3_000_000
-
-
-def drawn_circle(lon: float, lat: float, radius_ft: float) -> shapely.Polygon:
-    """Return the ground within a radius of a point, in no more corners than a drawing needs.
-
-    Parameters
-    ----------
-    lon, lat
-        Degrees.
-    radius_ft
-        International feet, on the GRS80 ellipsoid.
-
-    Returns
-    -------
-    shapely.Polygon
-        In EPSG:3424 (US survey feet), within a fifth of a foot of the true circle.
-
-    Examples
-    --------
-    >>> from grownj_geo.units import geodesic_ft, to_lonlat
-    >>> circle = drawn_circle(-74.1641, 40.7344, 5280.0)
-    >>> rim = shapely.get_coordinates(shapely.segmentize(circle.exterior, 10.0))
-    >>> away = geodesic_ft(-74.1641, 40.7344, *to_lonlat(rim[:, 0], rim[:, 1]))
-    >>> bool(abs(away - 5280.0).max() < 0.21)
-    True
-    """
-    return geodesic_circle(lon, lat, radius_ft, corners=_corners(radius_ft))
-
-
-def _corners(radius_ft: float) -> int:
-    """Return how many corners keep a circle within the sagitta, a multiple of four."""
-    return 4 * max(8, math.ceil(math.pi * math.sqrt(radius_ft / (2 * _SAGITTA_FT)) / 4))
-
-
-def drawn_rim(area: shapely.Geometry, radius_ft: float) -> shapely.Geometry:
-    """Return the ground within a radius of an area, measured on the ellipsoid.
-
-    The rim is laid out in the plane; then each of its corners is moved along the line to the nearest point of the
-    area until its distance on the ellipsoid is the radius.
-
-    Parameters
-    ----------
-    area
-        Polygon or multipolygon in EPSG:3424.
-    radius_ft
-        International feet.
-
-    Returns
-    -------
-    shapely.Geometry
-        In EPSG:3424, within a few tenths of a foot of the true rim at fifteen miles.
-    """
-    # Along a side the projection's scale changes, so long sides of the rim need corners too.
-    plain = shapely.buffer(area, radius_ft / FT_PER_FTUS, quad_segs=_corners(radius_ft) // 4)
-    rim = shapely.segmentize(plain, _LONG_SIDE_FT)
-
-    def moved(xy: NDArray[np.float64]) -> NDArray[np.float64]:
-        for _ in range(_ROUNDS):
-            pairs = shapely.get_coordinates(shapely.shortest_line(area, shapely.points(xy))).reshape(-1, 2, 2)
-            start, end = pairs[:, 0], pairs[:, 1]
-            away = geodesic_ft(*to_lonlat(start[:, 0], start[:, 1]), *to_lonlat(end[:, 0], end[:, 1]))
-            xy = start + (end - start) * (radius_ft / away)[:, None]
-        return xy
-
-    return shapely.make_valid(shapely.transform(rim, moved), method="structure")
 
 
 # -- what clauses ask ----------------------------------------------------------------------------------
@@ -224,7 +156,7 @@ _grounds: WeakKeyDictionary[MunicipalLines, shapely.Geometry] = WeakKeyDictionar
 def _drawn_ground(municipal: MunicipalLines) -> shapely.Geometry:
     """Return the ground that is answered for: the municipalities, and as far off them as a pier may be."""
     if municipal not in _grounds:
-        _grounds[municipal] = _widened(shapely.union_all(municipal.areas), OFFSHORE_LIMIT_FT)
+        _grounds[municipal] = widened(shapely.union_all(municipal.areas), OFFSHORE_LIMIT_FT, within_ft=_SAGITTA_FT)
     return _grounds[municipal]
 
 
@@ -233,11 +165,6 @@ def _radii(bound: BoundRulebook, leaves: Sequence[Clause]) -> Iterator[tuple[obj
         where = asked_where(leaf)
         if isinstance(where, Within):
             yield key_of(where), miles_to_ft(bound.figures[where.radius])
-
-
-def _widened(area: shapely.Geometry, feet: float) -> shapely.Geometry:
-    """Return an area with a strip of so many feet added, or taken away, as planar distances have it."""
-    return shapely.buffer(area, feet / FT_PER_FTUS, quad_segs=max(8, _corners(abs(feet)) // 4))
 
 
 def _check_detail(asked: CoverageQuestion) -> None:
@@ -258,9 +185,9 @@ def _coverage_areas(plan: Plan, asked: CoverageQuestion) -> list[shapely.Geometr
     found = [computed.area] if not computed.empty else []
     for ground, sign in ((sure, -1.0), (possible, 1.0), (sure, 1.0), (possible, -1.0)):
         if not ground.empty:
-            found.append(_widened(ground.area, sign * tolerance) if tolerance else ground.area)
+            found.append(widened(ground.area, sign * tolerance, within_ft=_SAGITTA_FT) if tolerance else ground.area)
     if asked.lacking >= 0:
-        found.append(_widened(plan.grounds[asked.lacking].area, tolerance))
+        found.append(widened(plan.grounds[asked.lacking].area, tolerance, within_ft=_SAGITTA_FT))
     return found
 
 
@@ -284,9 +211,10 @@ def _reach(layer: Layer, features: Ints, radius_ft: float, sign: float) -> shape
         if feet <= 0:
             continue
         if layer.lonlat is None:
-            parts.append(drawn_rim(layer.geometry(i), feet))
+            parts.append(rim_around(layer.geometry(i), feet, within_ft=_SAGITTA_FT))
         else:
-            parts.append(drawn_circle(float(layer.lonlat[i, 0]), float(layer.lonlat[i, 1]), feet))
+            lon, lat = (float(value) for value in layer.lonlat[i])
+            parts.append(circle_around(lon, lat, feet, within_ft=_SAGITTA_FT))
     return shapely.union_all(parts)
 
 
@@ -303,7 +231,9 @@ def _extent_areas(sites: Leaves, leaves: Sequence[Clause], municipal: MunicipalL
         for chosen in _extents(sites, state.manifest, municipal.codes):
             if any(chosen) and not all(chosen) and chosen not in found:
                 ground = shapely.union_all(municipal.areas[list(chosen)])
-                found[chosen] = [_widened(ground, feet) for feet in (municipal.accuracy_ft, OFFSHORE_LIMIT_FT)]
+                found[chosen] = [
+                    widened(ground, feet, within_ft=_SAGITTA_FT) for feet in (municipal.accuracy_ft, OFFSHORE_LIMIT_FT)
+                ]
     return [area for areas in found.values() for area in areas]
 
 

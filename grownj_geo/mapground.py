@@ -10,12 +10,11 @@ from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import pyproj
 import shapely
 
 from grownj_geo.layer import EXACT, INNER, NOMINAL, OUTER
-from grownj_geo.shares import geodesic_circle
-from grownj_geo.units import FT_PER_METRE, miles_to_ft, to_lonlat, to_working
+from grownj_geo.rims import circle_around, rim_around
+from grownj_geo.units import miles_to_ft
 from grownj_geo.words import counted_words
 
 if TYPE_CHECKING:
@@ -117,10 +116,7 @@ class DrawnClass:
 
 
 def ring_around(ground: shapely.Geometry, radius_ft: float) -> shapely.Geometry:
-    """Return the ground within a radius of a place a few miles wide at most, measured on the ellipsoid.
-
-    Drawn in a plane in which distances from the place's middle are true: for a place of two miles and a radius of
-    fifteen the line is within a tenth of a foot.
+    """Return the ground within a radius of a place, measured on the ellipsoid.
 
     Parameters
     ----------
@@ -134,22 +130,8 @@ def ring_around(ground: shapely.Geometry, radius_ft: float) -> shapely.Geometry:
     shapely.Geometry
         In EPSG:3424, within `CIRCLE_ERROR_FT` of the true line.
     """
-    middle = shapely.centroid(ground)
-    lon, lat = (float(value) for value in to_lonlat(middle.x, middle.y))
-    plane = pyproj.Transformer.from_crs(
-        "EPSG:4269", f"+proj=aeqd +lon_0={lon!r} +lat_0={lat!r} +ellps=GRS80 +units=m +no_defs", always_xy=True
-    )
-
-    def into(xy: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.column_stack(plane.transform(*to_lonlat(xy[:, 0], xy[:, 1])))
-
-    def back(xy: NDArray[np.float64]) -> NDArray[np.float64]:
-        lons, lats = plane.transform(xy[:, 0], xy[:, 1], direction="INVERSE")
-        return np.column_stack(to_working(lons, lats))
-
-    flat = shapely.transform(shapely.segmentize(ground, 500.0), into)
-    ring = shapely.buffer(flat, radius_ft / FT_PER_METRE, quad_segs=_corners(radius_ft) // 4 + 1)
-    return shapely.transform(ring, back)
+    # No place of a line is off by more than twice what it is looked at for.
+    return rim_around(ground, radius_ft, within_ft=CIRCLE_ERROR_FT / 2)
 
 
 def circles_around(lonlat: NDArray[np.float64], radius_ft: float) -> NDArray[np.object_]:
@@ -169,14 +151,8 @@ def circles_around(lonlat: NDArray[np.float64], radius_ft: float) -> NDArray[np.
     ndarray of shapely.Polygon
         In EPSG:3424, shape (n,), within `CIRCLE_ERROR_FT` of the true circles.
     """
-    corners = _corners(radius_ft)
-    rings = [geodesic_circle(float(lon), float(lat), radius_ft, corners=corners) for lon, lat in lonlat]
+    rings = [circle_around(float(lon), float(lat), radius_ft, within_ft=CIRCLE_ERROR_FT) for lon, lat in lonlat]
     return np.array(rings, dtype=object)
-
-
-def _corners(radius_ft: float) -> int:
-    """Return how many corners a circle needs, so that the middle of a side is near enough to the true line."""
-    return max(int(np.ceil(np.pi / np.arccos(1.0 - CIRCLE_ERROR_FT / max(radius_ft, CIRCLE_ERROR_FT)))), 8)
 
 
 def joined_areas(known: DrawnClass) -> tuple[Area, ...]:
