@@ -48,8 +48,8 @@ class CreditAnswer(_Record):
 
     Attributes
     ----------
-    program
-        Whose credit it is.
+    program, name
+        Whose credit it is, and how the project is called.
     figures, below_confirmed
         Every figure used; the names of those below confirmed.
     notes
@@ -60,6 +60,8 @@ class CreditAnswer(_Record):
         By name; an amount is nothing where it is not due, and perhaps nothing where that is open.
     rules
         The rule of each amount.
+    settles
+        What is not stated and would decide something, in words.
     statement_only
         Figures used that stand in the bill's statement and not in its text.
     """
@@ -73,6 +75,8 @@ class CreditAnswer(_Record):
     below_confirmed: tuple[str, ...]
     statement_only: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    name: str = ""
+    settles: tuple[str, ...] = ()
 
     def to_json(self) -> str:
         """Return the record as JSON, with a line end."""

@@ -13,6 +13,7 @@ from grownj_geo.creditbill import estimate_bill
 from grownj_geo.creditbillinput import BILL_CREDITS, BillCredit, EmployeeGroup
 from grownj_geo.credithub import estimate_hub
 from grownj_geo.credithubinput import HubPeriod, HubProject
+from grownj_geo.creditopen import settles_of
 from grownj_geo.creditproblems import problem_in_words
 from grownj_geo.creditproject import ProjectError
 from grownj_geo.readings import nearest_name
@@ -96,9 +97,12 @@ def estimate_program(
         problems = tuple(dict.fromkeys(problem_in_words(whole, dict(each), models) for each in error.errors()))
         count = f"{len(problems)} problem{'s' * (len(problems) > 1)}"
         raise ProjectError(f"{name} has {count}:\n" + "\n".join(f"  {each}" for each in problems), problems) from error
-    if isinstance(found, HubProject):
-        return estimate_hub(found)
-    return estimate_bill(_bill(found))
+    answer = _answer(found)
+    return answer.model_copy(update={"name": getattr(found, "name", ""), "settles": settles_of(found, _answer, answer)})
+
+
+def _answer(found: BaseModel) -> CreditAnswer:
+    return estimate_hub(found) if isinstance(found, HubProject) else estimate_bill(_bill(found))
 
 
 def _bill(found: BaseModel) -> BillCredit:

@@ -136,7 +136,16 @@ def answer_text(found: CreditAnswer, *, width: int = 100) -> str:
     width
         Columns; lines that are longer are broken.
     """
-    lines = [f"Program       {found.program}", "", "RESULT", f"Eligible      {found.eligible.upper()}", "", "TESTS"]
+    named = [f"Project       {found.name}"] if found.name else []
+    lines = [
+        *named,
+        f"Program       {found.program}",
+        "",
+        "RESULT",
+        f"Eligible      {found.eligible.upper()}",
+        "",
+        "TESTS",
+    ]
     for test in found.tests.values():
         lines += _entry(test.label, test.outcome.upper(), test.rule, width)
     lines += ["", "AMOUNTS"]
@@ -144,6 +153,7 @@ def answer_text(found: CreditAnswer, *, width: int = 100) -> str:
         unit = "count" if name.startswith(("employees", "positions", "ratio", "sustained", "commitment")) else "dollars"
         label = name.replace("_", " ")
         lines += _entry(label[:1].upper() + label[1:], range_words(amount, unit), found.rules[name], width)
+    lines += _listed("WHAT WOULD SETTLE IT", found.settles, width)
     weak = {figure.name: figure for figure in found.figures if figure.name in found.below_confirmed}
     named = [
         f"{figure.label}: {figure.value} ({figure.status}{', statement only' if name in found.statement_only else ''})"
