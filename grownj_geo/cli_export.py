@@ -39,7 +39,13 @@ export_app = typer.Typer(help="GIS files: the areas themselves as polygons, and 
 
 Output = Annotated[
     Path | None,
-    option("-o", "--output", metavar="FILE", words=".gpkg, .gdb, .shp.zip, .kml, .kmz, .geojson or .parquet."),
+    option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        words=".gpkg, .gdb, .shp.zip, .kml, .kmz, .geojson, .parquet. A file of the name is replaced; others' layers "
+        "never.",
+    ),
 ]
 
 
@@ -162,13 +168,13 @@ def export_sites_command(
 
 
 def _target(output: Path | None, example: str) -> Path:
-    """Return where to write, refused before any work is done where the name says no format."""
+    """Return where to write, refused before any work is done where that cannot be."""
     if output is None:
         fail(f"Expected where to write, as in: {example}.")
-    from grownj_geo.export import export_format  # noqa: PLC0415 - only where it is used
+    from grownj_geo.export import check_target  # noqa: PLC0415 - only where it is used
 
     with refusals():
-        export_format(output)
+        check_target(output)
     return output
 
 

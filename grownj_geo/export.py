@@ -37,7 +37,15 @@ if TYPE_CHECKING:
     from grownj_geo.determine import Engine
     from grownj_geo.exporttables import ExportTable
 
-__all__ = ["EXPORT_FORMATS", "Exported", "export_areas", "export_format", "export_sites", "write_tables"]
+__all__ = [
+    "EXPORT_FORMATS",
+    "Exported",
+    "check_target",
+    "export_areas",
+    "export_format",
+    "export_sites",
+    "write_tables",
+]
 
 EXPORT_FORMATS = {
     ".gpkg": "GeoPackage",
@@ -53,6 +61,7 @@ EXPORT_FORMATS = {
 
 _DENSE_FT = 2_000.0
 _MANY_CORNERS = 1_000_000
+_MOST_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,41 @@ def export_format(path: Path) -> str:
     )
 
 
+def check_target(path: Path) -> None:
+    """Refuse a place where a file cannot be put, or where it would take others' layers away.
+
+    A file is replaced by a new one of its name. A GeoPackage or a geodatabase holds many layers, so one is replaced
+    only where all of its layers were written by this package: its dictionary names them.
+
+    Raises
+    ------
+    LayerFault
+        ``wrong_format`` or ``not_written``.
+    """
+    ending = export_format(path)
+    if path.is_dir() != (ending == ".gdb") and path.exists():
+        kind = "a folder" if path.is_dir() else "a file"
+        raise LayerFault("not_written", f"{path} is {kind} already; expected another name. Nothing was overwritten.")
+    if ending == ".gdb" and path.exists() and not any(path.glob("a*.gdbtable")):
+        raise LayerFault(
+            "not_written", f"{path} is a folder that is no geodatabase; expected another name. Nothing was overwritten."
+        )
+    if not path.parent.is_dir():
+        raise LayerFault("not_written", f"There is no folder {path.parent}; make it first, or name another.")
+    if ending not in {".gpkg", ".gdb"} or not path.exists():
+        return
+    from grownj_geo.exportgdal import layers_of_others  # noqa: PLC0415 - only where something is there
+
+    others = layers_of_others(path)
+    if others:
+        listed = ", ".join(others[:_MOST_NAMED]) + (", ..." if len(others) > _MOST_NAMED else "")
+        raise LayerFault(
+            "not_written",
+            f"{path} is there already and holds what grownj did not write ({listed}). Nothing was overwritten. "
+            f"Expected a new name, or a {EXPORT_FORMATS[ending]} of grownj export; name another.",
+        )
+
+
 def export_areas(
     engine: Engine,
     path: Path,
@@ -127,7 +171,7 @@ def export_areas(
     LayerFault
         ``wrong_format``, ``not_written``, ``disk_full``, or as `drawn_lines`.
     """
-    export_format(path)
+    check_target(path)
     wanted = list(dict.fromkeys(default_areas(engine) if areas is None else areas))
     steps = len(wanted) + 2
 
@@ -180,7 +224,7 @@ def export_sites(
     RulebookError, LayerError
         As `run_batch`.
     """
-    export_format(path)
+    check_target(path)
     engine = question.engine()
     options = options or TableOptions()
     reader = open_table(source, options, directory=Directory(engine.atlas), finder=Finder.at_home(engine.atlas))
@@ -332,15 +376,7 @@ def _write_one_table(tables: Sequence[ExportTable], path: Path, ending: str) -> 
 @contextmanager
 def _beside(path: Path, ending: str) -> Iterator[tuple[Path, Path]]:
     """Give a place beside the file to write to, and a folder for parts; put what was written in place at the end."""
-    if path.is_dir() != (ending == ".gdb") and path.exists():
-        kind = "a folder" if path.is_dir() else "a file"
-        raise LayerFault("not_written", f"{path} is {kind} already; expected another name. Nothing was overwritten.")
-    if ending == ".gdb" and path.exists() and not any(path.glob("a*.gdbtable")):
-        raise LayerFault(
-            "not_written", f"{path} is a folder that is no geodatabase; expected another name. Nothing was overwritten."
-        )
-    if not path.parent.is_dir():
-        raise LayerFault("not_written", f"There is no folder {path.parent}; make it first, or name another.")
+    check_target(path)
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", suffix=".writing", dir=path.parent) as folder:
         work = Path(folder) / "parts"
         work.mkdir()

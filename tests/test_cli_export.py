@@ -90,3 +90,12 @@ def test_the_table_that_is_read_is_never_overwritten(tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert "is the table that is read" in said(done)
     assert source.read_bytes() == before
+
+
+def test_a_place_that_cannot_be_written_to_is_refused_before_any_work(tmp_path: Path) -> None:
+    (tmp_path / "sites.csv").write_text("lon,lat\n-74.1641,40.7344\n", encoding="utf-8")
+    for words in (("areas",), ("sites", str(tmp_path / "sites.csv"))):
+        done = run(*words, "-o", str(tmp_path / "none" / "out.geojson"))
+        assert done.exit_code == 2
+        assert "There is no folder" in said(done)
+        assert "cutting" not in said(done)

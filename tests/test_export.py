@@ -18,7 +18,7 @@ from grownj_geo import export as export_module
 from grownj_geo.areapieces import area_label
 from grownj_geo.atlas import DEFAULT_AS_OF
 from grownj_geo.batch import Question, run_batch
-from grownj_geo.export import EXPORT_FORMATS, export_areas, export_format, export_sites, write_tables
+from grownj_geo.export import EXPORT_FORMATS, check_target, export_areas, export_format, export_sites, write_tables
 from grownj_geo.features import LayerFault
 from grownj_geo.units import to_working
 
@@ -93,6 +93,39 @@ def test_a_folder_that_is_no_geodatabase_is_left_alone(tmp_path: Path) -> None:
             write_tables(example_areas(), tmp_path / name, about=ABOUT)
     assert (tmp_path / "out.gdb" / "letters.txt").read_text() == "dear"
     assert (tmp_path / "file.gdb").read_text() == "dear"
+
+
+@pytest.mark.parametrize("name", ["out.gpkg", "out.gdb"])
+def test_layers_that_others_made_are_never_taken_away(name: str, tmp_path: Path) -> None:
+    driver = {"out.gpkg": "GPKG", "out.gdb": "OpenFileGDB"}[name]
+    office = {"layer": "office_lots", "driver": driver, "geometry_type": "Point", "crs": "EPSG:3424"}
+    lot = (np.array(shapely.to_wkb([shapely.Point(600_000, 500_000)]), dtype=object), [np.array(["12"])], ["lot"])
+
+    def kept() -> None:
+        before = _content(tmp_path / name)
+        with pytest.raises(LayerFault, match=r"office_lots.*Nothing was overwritten"):
+            check_target(tmp_path / name)
+        with pytest.raises(LayerFault, match="office_lots"):
+            write_tables(example_areas(), tmp_path / name, about=ABOUT)
+        assert _content(tmp_path / name) == before
+
+    pyogrio.raw.write(tmp_path / name, *lot, **office)
+    kept()
+    # Nor one that was put beside the areas afterwards.
+    other = tmp_path / "other"
+    other.mkdir()
+    write_tables(example_areas(), other / name, about=ABOUT)
+    check_target(other / name)
+    pyogrio.raw.write(other / name, *lot, **office, append=True)
+    with pytest.raises(LayerFault, match=r"did not write \(office_lots\)"):
+        check_target(other / name)
+
+
+def test_what_is_there_and_cannot_be_read_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "out.gpkg").write_bytes(b"half of a file")
+    with pytest.raises(LayerFault, match="not readable"):
+        write_tables(example_areas(), tmp_path / "out.gpkg", about=ABOUT)
+    assert (tmp_path / "out.gpkg").read_bytes() == b"half of a file"
 
 
 def test_geojson_is_in_degrees_with_rings_to_the_left_and_all_areas_in_one(tmp_path: Path) -> None:
