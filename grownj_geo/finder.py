@@ -6,6 +6,7 @@ online locator, which the user has to switch on, nothing leaves this machine.
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = ["Finder", "Sources"]
 
 _NOWHERE = Sources()
+_STATE_AT_END = re.compile(r"[\s,]+(?:NJ|N\.J\.|New Jersey)\s*$", re.IGNORECASE)
 
 
 class Finder:
@@ -182,6 +184,12 @@ class Finder:
             site = locate(str(number), directory=self._directory, **stated)
             read = replace(site, typed=text, located_by="block and lot", notes=(*notes, *site.notes))
             return self._outlined(text, "lot", read)
+        if pin is None and municipality is None:
+            code, notes = self._municipality_alone(text)
+            if code is not None:
+                site = locate("", directory=self._directory, uncertainty_ft=uncertainty_ft, municipality=code)
+                site = replace(site, typed=text, located_by="name of a municipality", notes=(*notes, *site.notes))
+                return Found(text, "municipality", site, notes=site.notes)
         typed = self.asker.address(text)
         if municipality is not None and typed.place not in {"named", "conflict"}:
             code = match_municipality(municipality, self._directory)[0]
@@ -190,6 +198,25 @@ class Finder:
             typed = replace(typed, query=query, place="named", notes=())
         (found,) = self.asker.look_up([typed], bulk=False)
         return self._with_stated(found, **stated)
+
+    def _municipality_alone(self, text: str) -> tuple[str | None, tuple[str, ...]]:
+        """Return the municipality where a text is the name of one and no more, and notes; None for any other text.
+
+        Raises
+        ------
+        SiteError
+            For a name that several have, or that is a county's as well; the message lists them.
+        """
+        name = _STATE_AT_END.sub("", text).strip()
+        if not name or any(sign.isdigit() for sign in name):
+            return None, ()
+        try:
+            return match_municipality(name, self._directory)
+        except SiteError:
+            begun = name.casefold()
+            if any(f"{full.casefold()} ".startswith(f"{begun} ") for full, _ in self.names.values()):
+                raise
+            return None, ()
 
     # -- many addresses -------------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -98,7 +99,9 @@ async def suggest(serving: Serving, q: Typed, limit: Annotated[int, Query(ge=1, 
     """Return ways in which a text may go on, by the parcels and addresses that are loaded, and by municipalities."""
     terms = Terms(DEFAULT_AS_OF, "grow-nj")
     towns = await serving.answers.run(lambda: serving.answers.engine(terms).atlas.municipal_names)
-    names = [name for name, _ in towns.values()]
+    of_one_name = Counter(name for name, _ in towns.values())
+    # A name that several municipalities have says which by its county.
+    names = [name if of_one_name[name] == 1 else f"{name}, {county} County" for name, county in towns.values()]
     found = await serving.finding.run(DEFAULT_AS_OF, lambda finder: suggested(finder, names, q, limit))
     return Suggestions(suggestions=found)
 

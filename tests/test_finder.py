@@ -84,6 +84,34 @@ def test_without_parcels_a_lot_still_gives_the_municipality(atlas: Atlas) -> Non
     assert (found.form, found.site.geometry, found.site.mun_code) == ("lot", None, "0408")
 
 
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("Camden City", "0408"),
+        ("city of camden, NJ", "0408"),
+        ("Union City, New Jersey", "0910"),
+        ("Washington Township, Bergen County", "0266"),
+    ],
+)
+def test_the_name_of_a_municipality_alone_is_the_municipality(finder: Finder, text: str, code: str) -> None:
+    found = finder.find(text)
+    assert found.site is not None
+    assert (found.form, found.site.mun_code, found.site.geometry, found.site.typed) == (
+        "municipality",
+        code,
+        None,
+        text,
+    )
+    assert found.asked == ()
+
+
+def test_a_name_of_several_municipalities_is_none_of_them(finder: Finder) -> None:
+    with pytest.raises(SiteError, match=r"5 have that name: Washington Township, Bergen County"):
+        finder.find("Washington Township")
+    # What is no municipality stays an address.
+    assert finder.find("Main Street").form == "address"
+
+
 def test_several_parcels_are_one_ground_or_none(finder: Finder) -> None:
     both = finder.site("0408_81_1 0408_81_1.10")
     assert shapely.get_num_geometries(both.geometry) == 2

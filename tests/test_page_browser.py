@@ -216,6 +216,19 @@ def test_suggestions_are_chosen_by_keyboard(desk: Desk) -> None:
     page.wait_for_function("() => document.getElementById('live').textContent.includes('base amount $5,000')")
 
 
+def test_a_municipality_that_is_suggested_has_an_answer(desk: Desk) -> None:
+    page = desk.page
+    page.focus("#search")
+    page.keyboard.type("washington town")
+    page.wait_for_selector("#suggestions [role=option]:has-text('Warren County')")
+    with desk.answered():
+        page.click("#suggestions [role=option]:has-text('Warren County')")
+    assert page.inner_text("#answer-title").startswith("Washington Township")
+    record = desk.record()
+    assert (record["site"]["kind"], record["place"]["municipality"]["mun_code"]) == ("municipality", "2122")
+    assert "its place is not known, only its municipality" in page.text_content("#site-card")
+
+
 def test_places_that_share_an_address_are_choices(desk: Desk) -> None:
     page = desk.page
     # Far apart: no answer at all until one is chosen.

@@ -158,7 +158,10 @@ export function readyMap({ placed, moved }) {
   // The whole State, where the legend leaves it free; between whole zooms, so that it fills its place.
   function home() {
     map.options.zoomSnap = 0.25;
-    map.fitBounds(NEW_JERSEY, free(6));
+    const around = free(14);
+    // On a narrow map the closed legend lies above the State.
+    if (map.getSize().x <= 700) around.paddingTopLeft = [14, byId("legend").offsetHeight + 16];
+    map.fitBounds(NEW_JERSEY, around);
     map.options.zoomSnap = 1;
   }
 
