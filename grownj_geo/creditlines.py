@@ -278,6 +278,8 @@ class _Lines:
 
     def _granted(self, key: str, met: Kleene) -> str:
         """Say that a condition is taken for granted, where nobody stated it."""
+        if key == "method" and self.project.method == "capital_investment":
+            return "by capital investment only in growth zones under the recovery act; elsewhere write method: per_job"
         if met[0] < 1:
             return ""
         unsaid = {

@@ -16,7 +16,7 @@ from grownj_geo.areas import area_names, area_pairs
 from grownj_geo.creditaward import award_of
 from grownj_geo.creditminimums import minimums_of
 from grownj_geo.creditproject import PROJECT_FACTS, Business
-from grownj_geo.creditsheet import STATED_FACTS
+from grownj_geo.creditsheet import STATED_FACTS, UNSAID
 from grownj_geo.creditunsaid import UNSAID_INPUTS
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ __all__ = ["ASSUMED", "Settles", "settling"]
 
 _MOST_BUILDINGS = 8
 """With more buildings than this, an area is tried in all of them at once."""
+
+_SEVERAL = 2
 
 _GREAT = Decimal(10**12)
 """Tried in place of an amount that nothing bounds."""
@@ -144,6 +146,7 @@ def settling(
         *_figures_not_stated(project, sheet, figures, strict=strict),
         *_areas(project, areas, sheet),
         *_facts(sheet, strict=strict),
+        *_bonuses(project, sheet, figures),
     ]
     count = 1 + sum(len(trial.changes) for trial in trials)
     tried = sheet.copies(count)
@@ -170,13 +173,16 @@ def settling(
         found += [
             (_narrowing(now, yes, no), said.model_copy(update={"if_yes": yes, "if_no": no})) for said in trial.told
         ]
-    for name in used:
-        if not figures.stands(name) and figures.of(name).value is not None:
-            taken = replace(figures, taken=figures.taken | {name})
-            one = award_of(sheet, minimums_of(sheet, taken, readings, strict=strict), taken, strict=strict)
-            if not _same(award, 0, one, 0):
-                yes = _at(one.award, 0)
-                found.append((_narrowing(now, yes, yes), _of_the_law(name, figures, yes)))
+    weak = [name for name in used if not figures.stands(name) and figures.of(name).value is not None]
+    # Steps of a bonus are of no use without their size: what belongs together is tried together too.
+    stepped = [bonus.figures for bonus in figures.book.bonuses if bonus.steps is not None]
+    together = [tuple(name for name in names if name in weak) for names in stepped]
+    for names in [*((name,) for name in weak), *(group for group in together if len(group) > 1)]:
+        taken = replace(figures, taken=figures.taken | set(names))
+        one = award_of(sheet, minimums_of(sheet, taken, readings, strict=strict), taken, strict=strict)
+        if not _same(award, 0, one, 0):
+            yes = _at(one.award, 0)
+            found.append((_narrowing(now, yes, yes), _of_the_law(names, figures, yes)))
     found.sort(key=lambda pair: -pair[0])
     return (*dict.fromkeys(first), *(said for _, said in found))
 
@@ -188,6 +194,8 @@ def _at(award: Range, position: int) -> tuple[Decimal, Decimal | None]:
 
 def _same(one: Award, at: int, other: Award, position: int) -> bool:
     """Return whether two outcomes are the same: award, credit if eligible, whether it is, and by which conditions."""
+    if one.eligible[at] < 0 and other.eligible[position] < 0:
+        return True  # what the credit would be otherwise settles nothing
     parts = ((one.award, other.award), (one.total, other.total))
     if any(_at(a, at) != _at(b, position) for a, b in parts) or one.eligible[at] != other.eligible[position]:
         return False
@@ -210,10 +218,11 @@ def _narrowing(
     return max((now[1] - now[0]) - ((each[1] or now[1]) - each[0]) for each in (yes, no))
 
 
-def _of_the_law(name: str, figures: Figures, yes: tuple[Decimal, Decimal | None]) -> Settles:
-    found, figure = figures.of(name), figures.book.figures[name]
-    words = f"{figure.label}: {found.value} is {found.status}"
-    return Settles(kind="law", name=name, words=words, if_yes=yes, needs=(f"read it in {found.citation}",))
+def _of_the_law(names: Sequence[str], figures: Figures, yes: tuple[Decimal, Decimal | None]) -> Settles:
+    told = [(figures.book.figures[name].label, figures.of(name)) for name in names]
+    words = "; ".join(f"{label}: {found.value} is {found.status}" for label, found in told)
+    needs = (f"read {'it' if len(names) == 1 else 'them'} in {told[0][1].citation}",)
+    return Settles(kind="law", name=" and ".join(names), words=words, if_yes=yes, needs=needs)
 
 
 # -- areas and facts ----------------------------------------------------------------------------------
@@ -249,6 +258,31 @@ def _facts(sheet: Sheet, *, strict: bool) -> Iterator[_Trial]:
             words = f"whether {PROJECT_FACTS.get(name) or _WORDS[name]}"
             said = Settles(kind="fact", name=name, words=words, needs=(f"state {_place_of(name)}",))
             yield _Trial((said,), tuple(_put_fact(name, outcome) for outcome in (1, -1)), both=True)
+
+
+def _bonuses(project: Project, sheet: Sheet, figures: Figures) -> Iterator[_Trial]:
+    """Yield bonuses that turn on several open things, none of which alone need decide them."""
+    if project.bonuses.per_job is not None:
+        return
+    for bonus in figures.book.bonuses:
+        asked = list(bonus.when.asked()) if bonus.when else []
+        if sheet.bonus_stated[bonus.id][0] != UNSAID or len(asked) < _SEVERAL:
+            continue
+        areas = [name for kind, name in asked if kind == "area" and bool((sheet.area(name) == 0).any())]
+        facts = [name for kind, name in asked if kind == "fact" and name in STATED_FACTS and sheet.fact(name)[0] == 0]
+        if len(areas) + len(facts) < _SEVERAL:
+            continue
+        places = [*(f"areas.{name}" for name in areas), *(_place_of(name) for name in facts)]
+        words = f"whether it has the bonus for {bonus.label}"
+        said = Settles(kind="fact", name=f"bonus_{bonus.id}", words=words, needs=(f"state {' and '.join(places)}",))
+        yield _Trial((said,), tuple(_put_bonus(bonus.id, outcome) for outcome in (1, -1)), both=True)
+
+
+def _put_bonus(name: str, outcome: int) -> Callable[[Sheet, int], None]:
+    def change(sheet: Sheet, position: int) -> None:
+        sheet.bonus_stated[name][position] = outcome
+
+    return change
 
 
 def _place_of(name: str) -> str:
@@ -327,8 +361,17 @@ def _of_buildings(project: Project, sheet: Sheet) -> Iterator[_Trial]:
 
 def _left_out(sheet: Sheet, names: Sequence[str]) -> tuple[Settles, ...]:
     return tuple(
-        Settles(kind="figure", name=name, words=UNSAID_INPUTS[name].opened) for name in names if name in sheet.unsaid
+        Settles(kind="figure", name=name, words=UNSAID_INPUTS[name].opened, needs=(f"state {_where(name, names)}",))
+        for name in names
+        if name in sheet.unsaid
     )
+
+
+def _where(name: str, names: Sequence[str]) -> str:
+    """Return where an input stands in a project file."""
+    if name == "gaming_revenue_percent":
+        return f"business.{name}"
+    return f"jobs.{name}" if names is _OF_JOBS else f"capital.{'incurred' if name == 'acquired' else name}"
 
 
 def _of_use(project: Project, row: int, sheet: Sheet) -> tuple[Settles, ...]:

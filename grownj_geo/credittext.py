@@ -98,7 +98,7 @@ def _report(found: Estimate, width: int) -> Iterator[str]:
     yield "RESULT"
     yield f"Eligible      {found.eligible.upper()}"
     yield from _pair("Award", f"{range_words(found.award)} in all; {range_words(found.award_year)} a year", width)
-    if found.eligible != "yes":
+    if found.eligible == "undetermined":
         if_met = f"{range_words(found.if_eligible)} in all; {range_words(found.if_eligible_year)} a year"
         yield from _pair("If eligible", if_met, width)
     kept = amount_words(found.commitment_years, "years")

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from test_credit_properties import completed, possible, projects, unknowns, within
 
 from grownj_geo.areas import areas_by_hand, areas_of
-from grownj_geo.creditproject import project_of
+from grownj_geo.creditproject import PROJECT_FACTS, project_of
 from grownj_geo.credits import AmountRange, estimate
 from grownj_geo.creditsites import areas_of_project
 from grownj_geo.credittext import estimate_text
@@ -332,3 +332,26 @@ def test_a_condition_that_is_taken_for_granted_says_so() -> None:
     assert kept["at_risk"].words == "taken for granted, since it is not stated"
     strict = estimate(project_of(ordinary()), areas, strict=True)
     assert strict["condition_net_benefit"].outcome == "undetermined"
+
+
+def test_what_decides_only_together_is_named() -> None:
+    raw = ordinary(bonuses={"rest": "undetermined"}, capital=[{"what": "equipment", "amount": 1_200_001}])
+    raw["facts"] = dict.fromkeys(set(PROJECT_FACTS) - {"choice_neighborhoods"}, False)
+    areas = {"qualified_incentive_area": True, "deep_poverty_pocket": "undetermined", "rest": "no"}
+    found = estimate(project_of(raw), areas_by_hand(areas))
+    named = {each.name: each for each in found.settles}
+    assert "state areas.deep_poverty_pocket and facts.choice_neighborhoods" in named["bonus_deep_poverty"].needs
+    assert "bonus_excess_step and bonus_excess_step_percent and bonus_excess_most" in named
+
+
+def test_what_changes_nothing_of_what_is_not_had_is_not_named() -> None:
+    raw = ordinary(method="capital_investment", jobs=[{"kind": "new", "count": 400}])
+    raw["capital"] = [{"what": "construction", "amount": 47_000_000}]
+    found = estimate(
+        project_of(raw),
+        areas_by_hand({"distressed_municipality": True, "qualified_incentive_area": True, "rest": "no"}),
+    )
+    assert (found.eligible, found.settles) == ("no", ())
+    text = estimate_text(found)
+    assert "If eligible " not in text
+    assert "elsewhere write method: per_job" in found["condition_method"].words
