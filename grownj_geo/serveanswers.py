@@ -25,6 +25,7 @@ from grownj_geo.determine import Directory
 from grownj_geo.engines import Conditions, Engines
 from grownj_geo.errors import RulebookError
 from grownj_geo.facts import check_facts
+from grownj_geo.found import feet_words
 from grownj_geo.locate import locate
 from grownj_geo.readings import nearest_name, strict_readings
 from grownj_geo.records import rulebook_record
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.determination import Determination
     from grownj_geo.determine import Engine
-    from grownj_geo.servemodels import SiteAsk
+    from grownj_geo.servemodels import Chosen, SiteAsk
     from grownj_geo.site import Site
 
 __all__ = ["Answer", "Answers", "Terms", "editions_held", "site_of", "stated_site", "terms_of"]
@@ -127,11 +128,35 @@ def stated_site(asked: SiteAsk, found: Site) -> Site:
     FactError
         As `check_facts`.
     """
-    if asked.geometry is None and (asked.typed or "").strip() and asked.typed != found.typed:
+    if asked.chosen is not None:
+        found = _chosen_site(asked.chosen, asked, found)
+    elif asked.geometry is None and (asked.typed or "").strip() and asked.typed != found.typed:
         note = f"It was chosen as {found.typed[:80]} for what was typed."
         found = replace(found, typed=str(asked.typed), notes=(*found.notes, note))
     facts = check_facts({name: value for name, value in asked.facts.items() if value is not None})
     return replace(found, facts=facts)
+
+
+def _chosen_site(chosen: Chosen, asked: SiteAsk, found: Site) -> Site:
+    """Return a site that is one of several places found: what a locator had stays the locator's."""
+    known = f", known to {feet_words(chosen.uncertainty_ft)}" if chosen.uncertainty_ft else ""
+    how = f"{chosen.matched} ({chosen.locator}: {chosen.kind}, score {chosen.score:.2f}{known})"
+    notes = [*found.notes, *chosen.notes]
+    if chosen.answered_on is not None:
+        notes.append(f"{chosen.locator} gave this answer on {chosen.answered_on}.")
+    if asked.geometry is None:
+        notes.insert(0, f"It was chosen from what was found for what was typed: {how}.")
+        by = found.located_by
+    else:
+        by = f"address, chosen from what was found: {how}"
+    is_point = found.geometry is not None and found.is_point
+    return replace(
+        found,
+        typed=(asked.typed or "").strip() or found.typed,
+        located_by=by,
+        uncertainty_ft=max(found.uncertainty_ft, chosen.uncertainty_ft) if is_point else found.uncertainty_ft,
+        notes=tuple(dict.fromkeys(notes)),
+    )
 
 
 def editions_held(home: Path | None) -> tuple[object, ...]:

@@ -26,6 +26,7 @@ from grownj_geo.serveanswers import editions_held
 from grownj_geo.servegeo import geojson_of
 from grownj_geo.serveproblems import ProblemError, api_words
 from grownj_geo.settings import settings_path
+from grownj_geo.settling import has_place
 from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:
@@ -230,7 +231,7 @@ def _settled(finder: Finder, text: str, placed: Placed) -> Site:
         return finder.site(text, **placed.said())
     except UnsettledSiteError as error:
         choices = [_choice(finder, match, text) for match in error.found.choices[:_MOST_CHOICES]]
-        code = "several_places" if choices else "place_not_found"
+        code = "several_places" if len(choices) > 1 else "place_not_sure" if choices else "place_not_found"
         asked = [vars(each) for each in error.found.asked]
         raise ProblemError(422, api_words(str(error)), code=code, more={"choices": choices, "asked": asked}) from error
 
@@ -253,9 +254,12 @@ def search_words(finder: Finder, text: str, limit: int) -> dict[str, Any]:
     found = finder.find(text, files=False)
     matches = found.choices or (() if found.match is None else (found.match,))
     choices = [_choice(finder, match, text) for match in matches[:limit]]
+    if found.match is not None:
+        # Nobody has to choose: what is certain is asked as it was typed.
+        choices[0]["ask"] = {"site": text}
     if not matches and found.site is not None:
         choices = [_site_choice(finder, found.site, found)]
-    notes = list(found.notes)
+    notes = [api_words(note) for note in found.notes]
     if found.site is None:
         notes.insert(0, api_words(finder.words_of(found)))
     return {
@@ -273,17 +277,12 @@ def _choice(finder: Finder, match: Match, text: str) -> dict[str, Any]:
     where = finder.asker.municipality_words(match)
     codes = finder.asker.codes_of(match)
     shape = {"type": "Point", "coordinates": [lon, lat]} if match.geometry is None else geojson_of(match.geometry)
-    ask: dict[str, Any] = {"typed": text}
-    if match.pin is not None:
-        ask["site"] = match.pin
-    else:
-        ask |= {"geometry": {"type": "Point", "coordinates": [lon, lat]}, "uncertainty_ft": match.uncertainty_ft}
     known = f", known to {feet_words(match.uncertainty_ft)}" if match.uncertainty_ft else ""
     return {
         "label": f"{match.matched}, {where}",
         "words": f"{match.locator}: {match.kind}{known}",
         "site": match.pin or f"{lat},{lon}",
-        "ask": ask,
+        "ask": _question(match, text),
         "kind": match.kind,
         "locator": match.locator,
         "score": match.score,
@@ -293,9 +292,36 @@ def _choice(finder: Finder, match: Match, text: str) -> dict[str, Any]:
         "pin": match.pin,
         "mun_code": match.mun_code or (codes[0] if len(codes) == 1 else None),
         "municipality": where,
+        "county": _county(finder, codes),
         "geometry": shape,
-        "notes": list(match.notes),
+        "notes": [api_words(note) for note in match.notes],
     }
+
+
+def _county(finder: Finder, codes: Sequence[str]) -> str | None:
+    """Return the county that all of some municipalities are in: those of one name are told apart by it."""
+    counties = {finder.names[code][1] for code in codes if code in finder.names}
+    return counties.pop() if len(counties) == 1 else None
+
+
+def _question(match: Match, text: str) -> dict[str, Any]:
+    """Return what to ask about one of several places: the place itself, with all that is known of it."""
+    chosen: dict[str, Any] = {
+        "locator": match.locator,
+        "kind": match.kind,
+        "matched": match.matched[:500],
+        "score": match.score,
+        "uncertainty_ft": match.uncertainty_ft if match.geometry is None else 0.0,
+        "notes": [note[:1_000] for note in match.notes[:20]],
+    }
+    if match.answered_on is not None:
+        chosen["answered_on"] = match.answered_on.isoformat()
+    said: dict[str, Any] = {"typed": text, "chosen": chosen}
+    if match.pin is not None and (match.geometry is not None or not has_place(match)):
+        # Its number means the same outline, or that there is none.
+        return said | {"site": match.pin, "chosen": chosen | {"uncertainty_ft": 0.0}}
+    place = {"geometry": {"type": "Point", "coordinates": list(match.lonlat)}, "uncertainty_ft": match.uncertainty_ft}
+    return said | place | ({} if match.pin is None else {"pin": match.pin})
 
 
 def _site_choice(finder: Finder, site: Site, found: Found) -> dict[str, Any]:
@@ -316,8 +342,9 @@ def _site_choice(finder: Finder, site: Site, found: Found) -> dict[str, Any]:
         "pin": site.pins[0] if site.pins else None,
         "mun_code": code,
         "municipality": None if code is None else finder.asker.name(code),
+        "county": _county(finder, () if code is None else (code,)),
         "geometry": None if site.geometry is None else geojson_of(site.geometry),
-        "notes": list(site.notes),
+        "notes": [api_words(note) for note in site.notes],
     }
 
 

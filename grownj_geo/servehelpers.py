@@ -37,6 +37,7 @@ __all__ = [
 _MOST_MAKERS = 4
 _MOST_PARTS = 100
 _PAGE_S = 90.0
+_AS_A_TABLE = "Send a table of sites as a table, under Many sites."
 _ResultT = TypeVar("_ResultT")
 _Result_co = TypeVar("_Result_co", covariant=True)
 
@@ -191,6 +192,7 @@ def outline_in_helper(path: Path, crs: str | None) -> dict[str, Any]:
     from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - where the work is done
     from grownj_geo.determine import Directory  # noqa: PLC0415 - same
     from grownj_geo.errors import SiteError  # noqa: PLC0415 - same
+    from grownj_geo.features import LayerFault  # noqa: PLC0415 - same
     from grownj_geo.locate import locate_file  # noqa: PLC0415 - same
     from grownj_geo.serveanswers import Terms  # noqa: PLC0415 - same
     from grownj_geo.siterows import TableOptions, open_table  # noqa: PLC0415 - same
@@ -202,15 +204,25 @@ def outline_in_helper(path: Path, crs: str | None) -> dict[str, Any]:
         except SiteError as error:
             # Where it is kept is nobody's business.
             raise type(error)(str(error).replace(f"{path.parent}{os.sep}", "")) from error
-    reader = open_table(path, TableOptions(crs=crs), directory=directory)
+    try:
+        reader = open_table(path, TableOptions(crs=crs), directory=directory)
+    except LayerFault as error:
+        if error.fault not in {"no_place_columns", "no_locator"}:
+            raise
+        # What the table lacks to be checked row by row is another matter.
+        raise SiteError(f"{path.name} has no outlines; expected one parcel with its outline. {_AS_A_TABLE}") from error
     if reader.rows is not None and reader.rows > _MOST_PARTS:
-        raise SiteError(f"{path.name} has {reader.rows:,} features; expected one parcel. Send a table as a table.")
-    sites = []
+        raise SiteError(f"{path.name} has {reader.rows:,} features; expected one parcel. {_AS_A_TABLE}")
+    sites: list[Site] = []
     for block in reader.blocks(size=_MOST_PARTS):
         for place in range(len(block)):
             site = block.site(place)
             if site is None or site.geometry is None:
-                raise SiteError(f"{path.name}: {block.problems[place] or 'a feature has no outline.'}")
+                why = block.problems[place] or "no outline that can be read"
+                raise SiteError(
+                    f"{path.name}, feature {len(sites) + 1}: {why.rstrip('.')}. Expected one parcel with its outline; "
+                    "select it, and export it alone."
+                )
             sites.append(site)
         if len(sites) > _MOST_PARTS:
             raise SiteError(f"{path.name} has more than {_MOST_PARTS} features; expected one parcel.")

@@ -17,6 +17,7 @@ __all__ = [
     "Books",
     "Category",
     "Choice",
+    "Chosen",
     "Clause",
     "CreditAsk",
     "ExplainAsk",
@@ -65,6 +66,30 @@ class _Asked(BaseModel):
         raise ValueError(f"it is nested more than {_DEEPEST} deep; send it flatter")
 
 
+class Chosen(_Asked):
+    """One of the places that were found for a text, which somebody chose: whose answer it is, and how good.
+
+    Attributes
+    ----------
+    locator, kind, matched, score
+        Who found it, what it is a place of, the address as found, and how well it fits what was typed, from 0 to 1.
+    uncertainty_ft
+        How far the true place may be, in feet; it holds whatever less is stated.
+    answered_on
+        The day of an online locator's answer.
+    notes
+        What the locator said of it.
+    """
+
+    locator: Name
+    kind: Name
+    matched: Annotated[str, StringConstraints(max_length=500)]
+    score: Annotated[FiniteFloat, Field(ge=0, le=1)]
+    uncertainty_ft: Annotated[FiniteFloat, Field(ge=0, le=1_000_000)] = 0.0
+    answered_on: date | None = None
+    notes: Annotated[list[Annotated[str, StringConstraints(max_length=1_000)]], Field(max_length=20)] = []
+
+
 class SiteAsk(_Asked):
     """A site and what is asked of it.
 
@@ -76,6 +101,9 @@ class SiteAsk(_Asked):
         One GeoJSON point, polygon or multipolygon, or a Feature of one; longitude and latitude in degrees.
     typed
         What was typed before the point was moved, the outline drawn or one of several places chosen: it is kept beside.
+    chosen
+        Of one of several places: how it was found, as `/api/v1/search` says it. Without it a point beside `typed` is
+        one that somebody set by hand.
     pin, mun_code
         Parcel numbers of the site; the municipality by code or name.
     as_of
@@ -95,6 +123,7 @@ class SiteAsk(_Asked):
     site: Text | None = None
     geometry: dict[str, Any] | None = None
     typed: Text | None = None
+    chosen: Chosen | None = None
     pin: Short | None = None
     mun_code: Short | None = None
     as_of: date | None = None
@@ -253,6 +282,7 @@ class Choice(BaseModel):
     pin: str | None = None
     mun_code: str | None = None
     municipality: str | None = None
+    county: str | None = None
     geometry: dict[str, Any] | None = None
     notes: list[str] = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import socket
 from typing import TYPE_CHECKING, Any
 
@@ -154,4 +155,13 @@ def server_of(app: FastAPI) -> uvicorn.Server:
 
 def run_app(app: FastAPI, sock: socket.socket) -> None:
     """Answer until the process is told to end; what runs is finished first."""
-    server_of(app).run(sockets=[sock])
+    # The server raises the signal again when it is done: the process then ends as usual, and clears up what it holds.
+    before = signal.signal(signal.SIGTERM, _ended)
+    try:
+        server_of(app).run(sockets=[sock])
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _ended(signum: int, frame: object) -> None:  # noqa: ARG001 - as signals are handled
+    raise SystemExit(0)

@@ -162,7 +162,7 @@ def _is_looked_up(asked: SiteAsk) -> bool:
 def _moved_to(asked: SiteAsk) -> str | None:
     """Return where the user has moved what was typed to, as coordinates; None where it was not."""
     shape = asked.geometry
-    if shape is None or not (asked.typed or "").strip():
+    if shape is None or asked.chosen is not None or not (asked.typed or "").strip():
         return None
     inner = shape.get("geometry") if shape.get("type") == "Feature" else shape
     if not isinstance(inner, dict) or inner.get("type") != "Point":

@@ -243,6 +243,38 @@ def test_what_is_not_sure_is_shown_and_can_be_taken(asking: Served) -> None:
     assert found["site"]["longitude"] == pytest.approx(CAMDEN_SIDE.lon, abs=1e-3)
 
 
+def test_what_is_certain_is_asked_as_it_was_typed(asking: Served) -> None:
+    with asking.client() as client:
+        shown = client.get("/api/v1/search", params={"q": HALL}).json()
+    assert shown["certain"]
+    (best,) = shown["choices"]
+    _, typed = _determine(asking, site=HALL)
+    _, taken = _determine(asking, **best["ask"])
+    assert taken["site"] == typed["site"]
+
+
+def test_one_place_that_is_not_sure_is_chosen_as_the_answer_of_who_found_it(tmp_path: Path) -> None:
+    load_parcels(tmp_path, parcels_file(tmp_path / "parcels.geojson"))
+    with serving(tmp_path) as served:
+        status, found = _determine(served, site="521 Market St, Camden City")
+        assert (status, found["code"]) == (422, "place_not_sure"), found
+        (best,) = found["choices"]
+        status, taken = _determine(served, **best["ask"])
+        assert status == 200, taken
+        # Whoever states less cannot make it surer than the locator is.
+        _, surer = _determine(served, **{**best["ask"], "uncertainty_ft": 1.0})
+        # Without whose answer it is, it is where somebody set it.
+        _, by_hand = _determine(served, **{key: value for key, value in best["ask"].items() if key != "chosen"})
+    said = taken["site"]
+    assert said["typed"] == "521 Market St, Camden City"
+    assert "chosen from what was found" in said["located_by"]
+    assert f"(local: {best['kind']}, score {best['score']:.2f}" in said["located_by"]
+    assert set(best["notes"]) <= set(said["notes"])
+    assert "hand" not in json.dumps(said)
+    assert said["uncertainty_ft"] == surer["site"]["uncertainty_ft"] == best["uncertainty_ft"] > 0
+    assert "set by hand" in by_hand["site"]["located_by"]
+
+
 # -- nothing leaves ------------------------------------------------------------------------------------
 
 

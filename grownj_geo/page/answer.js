@@ -211,7 +211,7 @@ function notChecked(record) {
 // Both are kept and said: what was typed, and where the person put it.
 function moved(record, question, acts) {
   const own = question.notes.map((one) => make("p", {}, visible(one)));
-  if (question.geometry !== null && question.geometry.type === "Point" && question.typed !== null) {
+  if (question.chosen === null && question.geometry !== null && question.geometry.type === "Point" && question.typed !== null) {
     own.unshift(
       make(
         "p",

@@ -59,9 +59,11 @@ function problem(words, asked = []) {
   if (told.length > 0) byId("problem").scrollIntoView({ block: "nearest" });
 }
 
+const NO_PLACE = { site: null, geometry: null, typed: null, chosen: null, pin: null, notes: [], uncertainty: null };
+
 // Ask another question: what changes, and whether the browser's Back button returns to the one before.
 function ask(change, { fit = true, push = true, focus = false } = {}) {
-  const place = "site" in change || "geometry" in change ? { site: null, geometry: null, typed: null, notes: [], uncertainty: null } : {};
+  const place = "site" in change || "geometry" in change ? { ...NO_PLACE } : {};
   state.question = { ...state.question, ...place, ...change };
   remember(push);
   run({ fit: fit, focus: focus });
@@ -172,7 +174,7 @@ function typedText(question) {
 }
 
 function placeOf(question) {
-  return { site: question.site, geometry: question.geometry, typed: question.typed, notes: question.notes };
+  return { site: question.site, geometry: question.geometry, typed: question.typed, chosen: question.chosen, pin: question.pin, notes: question.notes };
 }
 
 function unanswered() {
@@ -210,7 +212,10 @@ function offer(found, question, running, { words, focus }) {
       site: own.site ?? null,
       geometry: own.geometry ?? null,
       typed: own.typed ?? question.typed ?? question.site,
-      uncertainty: own.uncertainty_ft ?? null,
+      // Whose answer it is goes with it: nobody set that place by hand.
+      chosen: own.chosen ?? null,
+      pin: own.pin ?? null,
+      uncertainty: own.uncertainty_ft === undefined ? null : Math.ceil(own.uncertainty_ft),
     };
   });
   const choose = (i) => ask(change[i], { focus: true });

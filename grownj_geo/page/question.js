@@ -8,7 +8,7 @@ export const MOST_CORNERS = 200;
 const VIEWS = ["one", "many", "layers"];
 
 export function nothing() {
-  return { view: "one", site: null, geometry: null, typed: null, asOf: null, facts: {}, readings: {}, strict: false, uncertainty: null };
+  return { view: "one", site: null, geometry: null, typed: null, chosen: null, pin: null, asOf: null, facts: {}, readings: {}, strict: false, uncertainty: null };
 }
 
 export function hasSite(question) {
@@ -91,6 +91,8 @@ export function toHash(question) {
   if (question.geometry !== null) parts.set("shape", toText(question.geometry));
   else if (question.site !== null) parts.set("site", question.site);
   if (question.typed !== null) parts.set("typed", question.typed);
+  if (question.pin !== null) parts.set("pin", question.pin);
+  if (question.chosen !== null) parts.set("chosen", JSON.stringify(question.chosen));
   if (question.asOf !== null) parts.set("as_of", question.asOf);
   if (question.uncertainty !== null) parts.set("uncertainty_ft", String(question.uncertainty));
   if (question.strict) parts.set("strict", "yes");
@@ -109,6 +111,20 @@ function statements(values) {
   return found;
 }
 
+// How a chosen place was found; null for what is no such thing: an address may come from anybody.
+function chosenFrom(text) {
+  let chosen = null;
+  try {
+    chosen = JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+  const isWords = (value) => typeof value === "string";
+  const holds = chosen !== null && [chosen.locator, chosen.kind, chosen.matched].every(isWords) && Number.isFinite(chosen.score);
+  return holds ? chosen : null;
+}
+
 export function fromHash(hash) {
   const parts = new URLSearchParams(hash.replace(/^#/, ""));
   const question = nothing();
@@ -119,6 +135,11 @@ export function fromHash(hash) {
     if (question.geometry === null) problems.push("The shape in this link cannot be read; ask for the link again.");
   } else if (parts.get("site")) question.site = parts.get("site");
   if (parts.has("typed") && hasSite(question)) question.typed = parts.get("typed");
+  if (parts.get("pin") && hasSite(question)) question.pin = parts.get("pin");
+  if (parts.has("chosen") && question.typed !== null) {
+    question.chosen = chosenFrom(parts.get("chosen"));
+    if (question.chosen === null) problems.push("How the place in this link was found cannot be read; ask for the link again.");
+  }
   if (/^\d{4}-\d{2}-\d{2}$/.test(parts.get("as_of") || "")) question.asOf = parts.get("as_of");
   else if (parts.has("as_of")) problems.push("The day in this link is no day (YYYY-MM-DD); the default day is asked.");
   const off = Number(parts.get("uncertainty_ft"));
@@ -141,5 +162,7 @@ export function toBody(question, more = {}) {
   if (question.geometry !== null) asked.geometry = question.geometry;
   else asked.site = question.site;
   if (question.typed !== null) asked.typed = question.typed;
+  if (question.chosen !== null) asked.chosen = question.chosen;
+  if (question.pin !== null) asked.pin = question.pin;
   return { ...asked, ...more };
 }
