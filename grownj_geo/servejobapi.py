@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["router"]
 
-_OUTLINES = (TABLES - {".xlsx", ".xlsm", ".txt"}) | {".json"}
+_LISTS = frozenset({".csv", ".tsv", ".txt", ".xlsx", ".xlsm"})
+_OUTLINES = (TABLES - _LISTS) | {".json"}
 _NAMED = frozenset(each.name for each in fields(TableOptions)) - {"crs", "uncertainty_ft", "ignored", "addresses"}
 _CHUNK = 1 << 20
 
@@ -147,6 +148,9 @@ async def geometry(
     suffix = Path(name).suffix.lower()
     if suffix not in _OUTLINES:
         known = ", ".join(sorted(_OUTLINES))
+        if suffix in _LISTS:
+            detail = f"{name} is a table; expected one parcel with its outline, in one of {known}. "
+            raise ProblemError(415, detail + "Send a table of sites as a table, under Many sites.")
         raise ProblemError(415, f"The file ends in {suffix[:20] or 'nothing'!r}; expected one of {known}.")
     with tempfile.TemporaryDirectory(prefix="grownj-outline-") as folder:
         path = Path(folder) / name

@@ -488,7 +488,12 @@ def test_a_parcel_is_uploaded(desk: Desk, tmp_path: Path) -> None:
     # So wide that the service cuts its sides; its corners stay four.
     good.write_text(json.dumps(square(IN_COLLINGSWOOD, half=0.001)), encoding="utf-8")
     bad.write_text("{", encoding="utf-8")
+    table = tmp_path / "sites.csv"
+    table.write_text("address\n12 Main St\n", encoding="utf-8")
     page.click("#upload-open")
+    page.set_input_files("#upload-file", table)
+    page.click("#upload-start")
+    page.wait_for_selector("#upload-problem:has-text('sites.csv is a table')")
     page.set_input_files("#upload-file", bad)
     page.click("#upload-start")
     page.wait_for_selector("#upload-problem:not(:empty)")

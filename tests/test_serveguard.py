@@ -377,7 +377,7 @@ def _zip(members: dict[str, bytes]) -> bytes:
         ("a.parquet", b"PAR1", None),
         ("a.geojson", b'{"type": "FeatureCollection", "features": []}', None),
         ("../../a.geojson", b"not json", None),
-        ("a.csv", b"name\nx\n", None),
+        ("a.geoparquet", b"name\nx\n", None),
         ("\u202eexe.geojson", b"", None),
     ],
 )
