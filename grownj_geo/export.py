@@ -340,11 +340,13 @@ def _write(
             return ()
         words = f"The file has {corners:,} corners, which is much for viewers of KML; choose fewer areas (--category)."
         return (Change(kind="many_corners", effect="noted", count=corners, words=words),)
-    return _write_one_table(tables, path, ending)
+    return _write_one_table(tables, path, ending, about)
 
 
-def _write_one_table(tables: Sequence[ExportTable], path: Path, ending: str) -> tuple[Change, ...]:
-    """Write all features of all tables, which have the same fields, as one table."""
+def _write_one_table(
+    tables: Sequence[ExportTable], path: Path, ending: str, about: Mapping[str, str]
+) -> tuple[Change, ...]:
+    """Write all features of all tables, which have the same fields, as one table with what is said of the whole."""
     import pyarrow as pa  # noqa: PLC0415 - only these formats need it
 
     from grownj_geo.tableformats import assemble  # noqa: PLC0415 - same
@@ -369,6 +371,7 @@ def _write_one_table(tables: Sequence[ExportTable], path: Path, ending: str) -> 
         tuple(sorted({shape.geom_type for shape in placed})),
         tuple(map(float, shapely.total_bounds(placed))) if len(placed) else None,  # type: ignore[arg-type]
         False,
+        {**about, "fields": {field.name: field.meaning for field in fields}},
     )
     return assemble("geojson" if ending == ".geojson" else "geoparquet", whole, path)
 

@@ -313,4 +313,5 @@ def _geo(whole: Whole, shape: str) -> dict[bytes, bytes] | None:
     if whole.bounds is not None:
         about["bbox"] = list(whole.bounds)
     geo = {"version": "1.1.0", "primary_column": shape, "columns": {shape: about}}
-    return {b"geo": json.dumps(geo).encode()}
+    more = {} if whole.about is None else {b"about": json.dumps(whole.about, ensure_ascii=False).encode()}
+    return {b"geo": json.dumps(geo).encode(), **more}

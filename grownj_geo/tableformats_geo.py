@@ -73,7 +73,10 @@ def write_geojson(whole: Whole, path: Path) -> tuple[Change, ...]:
     lost: list[int] = []
     number = 0
     with path.open("w", encoding="utf-8", newline="\n") as file:
-        file.write('{"type": "FeatureCollection", "features": [')
+        file.write('{"type": "FeatureCollection", ')
+        if whole.about is not None:
+            file.write(f'"about": {json.dumps(whole.about, ensure_ascii=False)},\n')
+        file.write('"features": [')
         for table in whole.parts:
             shapes = _shapes(table)
             shapes = shapes if as_is else shapely.transform(shapes, lonlat)

@@ -73,6 +73,8 @@ class Whole(NamedTuple):
         Geometry types and corners (x0, y0, x1, y1) of all geometries, in `crs`.
     bom
         Begin text with a byte order mark.
+    about
+        What is said of the whole, as JSON has it, where the format has a place for it: GeoJSON and Parquet.
     """
 
     parts: Iterator[Any]
@@ -82,6 +84,7 @@ class Whole(NamedTuple):
     kinds: tuple[str, ...]
     bounds: tuple[float, float, float, float] | None
     bom: bool
+    about: Mapping[str, Any] | None = None
 
 
 class Drawn(NamedTuple):

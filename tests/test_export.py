@@ -156,6 +156,19 @@ def test_geoparquet_says_its_system_types_and_corners(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["out.geojson", "out.parquet"])
+def test_one_table_says_of_the_whole_what_the_other_formats_say(name: str, tmp_path: Path) -> None:
+    said = {"readings": "A9=from_first_vessel", "caution": "not </script> legal advice"}
+    write_tables(example_areas(), tmp_path / name, about=said)
+    if name == "out.geojson":
+        about = json.loads((tmp_path / name).read_text(encoding="utf-8"))["about"]
+    else:
+        about = json.loads(pq.read_schema(tmp_path / name).metadata[b"about"])
+    assert {key: about[key] for key in said} == said
+    (fields,) = {tuple((field.name, field.meaning) for field in table.fields) for table in example_areas()}
+    assert about["fields"] == dict(fields)
+
+
+@pytest.mark.parametrize("name", ["out.geojson", "out.parquet"])
 def test_points_polygons_and_sites_without_a_place_share_one_table(name: str, tmp_path: Path) -> None:
     write_tables(example_sites(), tmp_path / name, about=ABOUT)
     if name == "out.geojson":
