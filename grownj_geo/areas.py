@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from grownj_geo.errors import FactError
+from grownj_geo.manifest import Status
 from grownj_geo.readings import nearest_name, read_entries
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ class AreaAnswer(_Record):
     leans: Annotated[Literal["yes", "no"] | None, BeforeValidator(_outcome)] = None
     margin_ft: Annotated[float, Field(allow_inf_nan=False)] | None = None
     assumed: bool = False
-    status: str = "confirmed"
+    status: Status = "confirmed"
     why: str = ""
     settles: tuple[str, ...] = ()
 

@@ -142,7 +142,8 @@ def _met(test: Condition, sheet: Sheet, computed: Mapping[str, Kleene], unstated
             found = growth_zone(sheet) if test.area == "garden_state_growth_zone" else sheet.area(test.area)
         else:
             found = np.asarray(sheet.of_building(sheet.fact(test.fact or "")))
-        return np.where(found == 0, unstated, found).astype(np.int8)
+        # What is left open for how well it is known is no more none than it is had.
+        return found if test.area in sheet.weak else np.where(found == 0, unstated, found).astype(np.int8)
     if test.not_ is not None:
         # No bonus for what is open, so that what bars it is taken to be there.
         return negate(_met(test.not_, sheet, computed, np.negative(unstated)))

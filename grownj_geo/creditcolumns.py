@@ -10,6 +10,7 @@ import numpy as np
 from grownj_geo.areas import BuildingAreas, area_names
 from grownj_geo.creditcapital import CAPITAL_RULES, allocated, count_capital
 from grownj_geo.creditcount import JOB_RULES, count_jobs, may_count
+from grownj_geo.creditparams import below_confirmed
 from grownj_geo.creditproject import PROJECT_FACTS
 from grownj_geo.creditrange import INFINITY, Range, cents, each, objects
 from grownj_geo.creditreadings import resolve_credit_readings
@@ -65,6 +66,7 @@ def sheet_of(
     places = [_places(building, areas, alone=b == 1) for building in buildings]
     for building, place in zip(buildings, places, strict=True):
         _check_bounds(building.id, place, figures)
+    known = [(place, _weak(place, figures, strict=strict)) for place in places]
     notes: list[str] = []
     unsaid: set[str] = set()
     apart = _apart_from_gaming(project, unsaid, strict=strict)
@@ -99,9 +101,14 @@ def sheet_of(
         capital=capital,
         salary_over=_salaries(project, figures, ("new", "retained"), strict=strict),
         salary_over_new=_salaries(project, figures, ("new",), strict=strict),
-        areas={name: _kleene([_word(place[name].outcome) for place in places]) for name in area_names()},
-        floors=np.array([_bound(place, "floor", -1) for place in places], dtype=np.int64),
-        ceilings=np.array([_bound(place, "ceiling", 10**9) for place in places], dtype=np.int64),
+        areas={
+            name: _kleene([None if name in weak else _word(place[name].outcome) for place, weak in known])
+            for name in area_names()
+        },
+        floors=np.array([-1 if weak else _bound(place, "floor", -1) for place, weak in known], dtype=np.int64),
+        ceilings=np.array(
+            [10**9 if weak else _bound(place, "ceiling", 10**9) for place, weak in known], dtype=np.int64
+        ),
         facts=facts,
         industry=objects([project.business.industry]),
         kind=np.array([KINDS.index(business_kind(project.business, figures))]),
@@ -114,7 +121,19 @@ def sheet_of(
         bonus_stated=_bonuses(project, figures),
         notes=tuple(dict.fromkeys(notes)),
         unsaid=frozenset(unsaid),
+        weak=frozenset().union(*(weak for _, weak in known)),
     )
+
+
+def _weak(place: BuildingAreas, figures: Figures, *, strict: bool) -> frozenset[str]:
+    """Return the areas of a building that are not taken as they stand: below confirmed, or in strict use assumed."""
+    found = set()
+    for name in area_names():
+        answer = place[name]
+        unsure = figures.trust == "confirmed" and below_confirmed(answer.status)
+        if answer.outcome != "undetermined" and (unsure or (strict and answer.assumed)):
+            found.add(name)
+    return frozenset(found)
 
 
 def is_startup(business: Business) -> bool | None:

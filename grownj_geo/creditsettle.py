@@ -249,7 +249,13 @@ def _areas(project: Project, areas: Areas | None, sheet: Sheet) -> Iterator[_Tri
 def _needs(project: Project, areas: Areas | None, row: int, name: str) -> tuple[str, ...]:
     building = project.buildings[row]
     place = areas.building(building.id) if areas is not None else building.areas
-    return place[name].settles if place is not None else ()
+    if place is None:
+        return ()
+    answer = place[name]
+    if answer.outcome != "undetermined":
+        how = "rests on an assumption" if answer.assumed else f"is {answer.status}"
+        return (f"confirm it: it is {answer.outcome}, which {how}",)
+    return answer.settles
 
 
 def _facts(sheet: Sheet, *, strict: bool) -> Iterator[_Trial]:

@@ -87,6 +87,8 @@ class Sheet:
         By bonus: shape (n,) outcomes, `UNSAID` or `NO_OTHERS` where nothing is said.
     notes
         What does not count, and why.
+    weak
+        Areas that are left open, in any building, for resting on what is below confirmed or assumed.
     unsaid
         Inputs that are left out and matter, by their names in `creditunsaid`.
     """
@@ -118,6 +120,7 @@ class Sheet:
     bonus_stated: dict[str, NDArray[np.int8]]
     notes: tuple[str, ...] = ()
     unsaid: frozenset[str] = frozenset()
+    weak: frozenset[str] = frozenset()
 
     @property
     def n(self) -> int:

@@ -355,3 +355,26 @@ def test_what_changes_nothing_of_what_is_not_had_is_not_named() -> None:
     text = estimate_text(found)
     assert "If eligible " not in text
     assert "elsewhere write method: per_job" in found["condition_method"].words
+
+
+@pytest.mark.parametrize(
+    ("answer", "options"),
+    [({"status": "secondary"}, {"trust": "confirmed"}), ({"assumed": True}, {"strict": True})],
+)
+def test_an_area_that_is_not_known_well_enough_is_open(answer: dict[str, Any], options: dict[str, Any]) -> None:
+    stated = {"outcome": "yes", **answer}
+    areas = areas_by_hand(
+        {"garden_state_growth_zone": stated, "bounds": {"floor": 5000, "ceiling": 5000}, "rest": "no"}
+    )
+    project = project_of(ordinary(green_standard=True, net_benefit=10**9))
+    assert estimate(project, areas)["base"].low == 5000
+    found = estimate(project, areas, **options)
+    assert (found["base"].low, found["base"].high) == (0, 5000)
+    assert found.eligible == "undetermined"
+    (zone,) = [each for each in found.settles if each.name == "garden_state_growth_zone"]
+    assert zone.needs[0].startswith("confirm it: it is yes, which ")
+
+
+def test_a_status_that_there_is_not_is_refused() -> None:
+    with pytest.raises(FactError, match="status"):
+        areas_by_hand({"buildings": [{"areas": {"priority_area": {"outcome": "yes", "status": "banana"}}}]})
