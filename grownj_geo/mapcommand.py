@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from grownj_geo.determine import Engine
     from grownj_geo.site import FactValue
 
-__all__ = ["SiteWords", "asked_words", "site_words"]
+__all__ = ["SiteWords", "asked_words", "chosen_words", "site_words"]
 
 
 class SiteWords(NamedTuple):
@@ -56,6 +56,24 @@ def _typed(value: FactValue) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     return f"{value:.17g}" if isinstance(value, float) else str(value)
+
+
+def chosen_words(engine: Engine) -> str:
+    """Return what was chosen otherwise than by default, for whoever reads an answer: readings and editions.
+
+    Examples
+    --------
+    >>> from grownj_geo import Engine, load_atlas
+    >>> chosen_words(Engine(load_atlas(), load_rulebook(), {"A3": "majority"}))
+    'Readings chosen: A3=majority.'
+    >>> chosen_words(Engine(load_atlas(), load_rulebook()))
+    ''
+    """
+    readings = ", ".join(f"{name}={option}" for name, option in sorted(engine.readings.items()))
+    said = [f"Readings chosen: {readings}."] if readings else []
+    if engine.atlas.chosen:
+        said.append(f"Editions chosen: {', '.join(engine.atlas.chosen)}.")
+    return " ".join(said)
 
 
 def asked_words(engine: Engine) -> SiteWords:

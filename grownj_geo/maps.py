@@ -21,7 +21,7 @@ from grownj_geo.features import LayerFault
 from grownj_geo.files import written_beside
 from grownj_geo.mapassets import INSTALL, leaflet_files, map_template, page_css, page_js
 from grownj_geo.mapcode import Texts, coded_bytes, coded_numbers, coded_polygons, content_policy, script_json, visible
-from grownj_geo.mapcommand import asked_words
+from grownj_geo.mapcommand import asked_words, chosen_words
 from grownj_geo.mapground import CIRCLE_ERROR_FT, OUTLINE_TOLERANCE_FT, joined_areas
 from grownj_geo.palette import NO_AMOUNT, area_groups, tier_looks
 from grownj_geo.reportwords import weak_words
@@ -138,7 +138,17 @@ def _page_data(engine: Engine, areas: MapAreas, sites: MapSites | None, *, onlin
             for source in areas.sources
         ],
         "words": {
-            "made": f"As of {engine.atlas.as_of}, by {book.title}, version {book.version}. Made with {software()}.",
+            "made": " ".join(
+                filter(
+                    None,
+                    (
+                        f"As of {engine.atlas.as_of}, by {book.title}, version {book.version}.",
+                        chosen_words(engine),
+                        f"Made with {software()}.",
+                    ),
+                )
+            ),
+            "notDrawn": _not_drawn_words(areas),
             "drawn": f"Radii are drawn to within 1 ft of the true circle ({CIRCLE_ERROR_FT:g} ft), other lines to "
             f"within {OUTLINE_TOLERANCE_FT:g} ft of their layer's. Distances were measured on the layers, not on "
             "this drawing.",
@@ -160,6 +170,14 @@ def _page_data(engine: Engine, areas: MapAreas, sites: MapSites | None, *, onlin
         "sites": None if sites is None else _sites(engine, sites, keys, texts, asked),
         "strings": texts.listed,
     }
+
+
+def _not_drawn_words(areas: MapAreas) -> str:
+    """Return what a place without areas does not show, as some classes are not drawn."""
+    if not areas.not_drawn:
+        return ""
+    labels = ", ".join(visible(known.label) for known in areas.not_drawn)
+    return f"Not drawn, so not told here ({len(areas.not_drawn)}): {labels}."
 
 
 def _degrees(geometries: Sequence[shapely.Geometry]) -> list[shapely.Geometry]:
@@ -357,7 +375,7 @@ def _rendered(engine: Engine, data: dict[str, Any], classes: Sequence[str], *, o
         "CSS": page_css(),
         "JS": page_js(),
         "TITLE": escape(visible(title)),
-        "SUBTITLE": f"As of {engine.atlas.as_of}.",
+        "SUBTITLE": escape(visible(f"As of {engine.atlas.as_of}. {chosen_words(engine)}".strip())),
         "DISCLAIMER": escape(DISCLAIMER),
         "DATA": script_json(data),
         "POLICY": _POLICY,

@@ -14,6 +14,7 @@ from grownj_geo.determine import DISCLAIMER
 from grownj_geo.features import LayerFault
 from grownj_geo.files import written_beside
 from grownj_geo.mapassets import INSTALL_PICTURES
+from grownj_geo.mapcommand import chosen_words
 from grownj_geo.mapground import OUTLINE_TOLERANCE_FT
 from grownj_geo.maps import tier_keys
 from grownj_geo.picturestage import (
@@ -31,6 +32,7 @@ from grownj_geo.picturestage import (
 from grownj_geo.picturetext import FONT, font_inside, printable, wrapped
 from grownj_geo.tableparts import disk_faults
 from grownj_geo.units import FT_PER_MILE, to_working
+from grownj_geo.words import counted_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -297,7 +299,8 @@ def _words(figure: Figure, drawing: Drawing, *, edge: float, high: float) -> Non
     title = printable(sites.names[0]) if sites is not None and alone else "Grow New Jersey incentive areas"
     if len(title) > _LONG_TITLE:
         title = title[: _LONG_TITLE - 1] + "…"
-    below = [f"As of {engine.atlas.as_of}. {engine.rulebook.title}, version {engine.rulebook.version}."]
+    made = f"As of {engine.atlas.as_of}. {engine.rulebook.title}, version {engine.rulebook.version}."
+    below = [printable(f"{made} {chosen_words(engine)}".strip())]
     if sites is not None and alone and sites.panels:
         panel = sites.panels[0]
         below.append(printable(f"{panel.place}. {panel.tier}"))
@@ -306,6 +309,10 @@ def _words(figure: Figure, drawing: Drawing, *, edge: float, high: float) -> Non
     figure.text(edge, 1 - 0.5 / high, "\n".join(lines), fontsize=7.5, color=SOFT, va="top")
     sources = "; ".join(f"{s.title} ({s.publisher}, {s.edition})" for s in drawing.areas.sources)
     problems = "".join(f" Could not be used: {problem}" for problem in drawing.areas.problems)
+    missing = len(drawing.areas.not_drawn)
+    if missing:
+        counted = counted_words(missing, "class of area", "classes of area")
+        problems += f" Not drawn, as layers are not loaded or cannot be used: {counted}."
     text = f"Sources: {sources}.{problems} {DISCLAIMER} Made with {software()}."
     body = "\n".join(wrapped(printable(text), wide - 0.8, size=6.5))
     figure.text(edge, 1.03 / high, body, fontsize=6.5, color=SOFT, va="top", linespacing=1.35)

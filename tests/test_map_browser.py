@@ -166,6 +166,9 @@ def test_what_is_drawn_at_the_middle_is_told_by_enter(page: Path) -> None:
         assert "Newark City, Essex County" in text
         assert "Distressed municipality" in text
         assert "grownj check 40.735700,-74.172400 --as-of 2017-04-17" in text
+        # A blank place says nothing of the classes that are not loaded.
+        assert "Not drawn, so not told here (" in text
+        assert "Pinelands" in text
         view.page.keyboard.press("Escape")
         assert view.page.evaluate("document.activeElement.id") == "map"
 

@@ -137,3 +137,10 @@ def test_a_page_tells_how_its_sites_were_asked_about(engine: Engine, areas: MapA
     assert one == [f"grownj check {given} {options}", ""]
     assert other[0] == f"grownj check POLYGON.geojson {options}"
     assert "a point gets another answer" in other[1]
+
+
+def test_a_page_says_what_was_chosen_otherwise_than_by_default(engine: Engine, areas: MapAreas) -> None:
+    chosen = Engine(engine.atlas, engine.rulebook, {"A3": "majority"})
+    page = map_html(chosen, areas)
+    assert "As of 2017-04-17. Readings chosen: A3=majority." in page
+    assert "Readings chosen" not in map_html(engine, areas)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import shapely
 
+from grownj_geo.determine import Engine
 from grownj_geo.mapanswer import Asked
 from grownj_geo.mapareas import MapAreas, draw_areas
 from grownj_geo.mapsites import MapSites, sites_of_places
@@ -22,8 +23,6 @@ from grownj_geo.units import to_working
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from grownj_geo.determine import Engine
 
 EVIL = "<script>alert(1)</script> $x^2$ & Éléonore Ωμέγα Жёлтый \u202e漢"
 
@@ -155,3 +154,10 @@ def test_sites_whose_names_have_no_room_are_counted_and_the_scale_is_left_free(e
     assert f"{6 - named} sites have no name here" in " ".join(texts)
     apart = draw_picture(engine, areas, sites_of(engine, ("Hub", -74.1641, 40.7344), ("Edge", -74.320347, 40.567092)))
     assert "no name here" not in " ".join(texts_of(apart))
+
+
+def test_a_picture_says_what_was_chosen_and_that_classes_are_missing(engine: Engine, areas: MapAreas) -> None:
+    chosen = Engine(engine.atlas, engine.rulebook, {"A3": "majority"})
+    text = " ".join(" ".join(texts_of(draw_picture(chosen, areas, extent="state"))).split())
+    assert "Readings chosen: A3=majority." in text
+    assert f"{len(areas.not_drawn)} classes of area" in text

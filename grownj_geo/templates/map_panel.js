@@ -185,6 +185,7 @@ grownj.panel = function (map, data, sites, areas) {
       make("p", { class: "where" }, name),
       make("p", { class: "cite" }, where.lat.toFixed(6) + ", " + where.lng.toFixed(6)),
       rows.length ? make("ul", { class: "findings" }, rows) : make("p", {}, "None of the areas that are drawn."),
+      data.words.notDrawn ? make("p", { class: "note" }, data.words.notDrawn) : null,
       make("p", { class: "note" }, "Lines are simplified for drawing. To decide, measure:"),
       record("", pointCommand(where), data.words.optionsNote),
     ]);
