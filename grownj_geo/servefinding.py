@@ -320,7 +320,9 @@ def _question(match: Match, text: str) -> dict[str, Any]:
     if match.pin is not None and (match.geometry is not None or not has_place(match)):
         # Its number means the same outline, or that there is none.
         return said | {"site": match.pin, "chosen": chosen | {"uncertainty_ft": 0.0}}
-    place = {"geometry": {"type": "Point", "coordinates": list(match.lonlat)}, "uncertainty_ft": match.uncertainty_ft}
+    # Half an inch, as links keep it: a question that is passed on stays the same.
+    lonlat = [round(each, 7) for each in match.lonlat]
+    place = {"geometry": {"type": "Point", "coordinates": lonlat}, "uncertainty_ft": match.uncertainty_ft}
     return said | place | ({} if match.pin is None else {"pin": match.pin})
 
 

@@ -256,6 +256,25 @@ def test_places_that_share_an_address_are_choices(desk: Desk) -> None:
     assert desk.record()["site"]["pins"] == ["0408_90_1.02"]
 
 
+def test_a_place_that_is_not_sure_is_chosen_as_the_answer_of_who_found_it(desk: Desk) -> None:
+    page = desk.page
+    desk.ask("18 Main St, Camden City")
+    assert page.query_selector("#answer [data-finding]") is None
+    with desk.answered():
+        page.click("#choices button.candidate")
+    record = desk.record()
+    assert record["site"]["located_by"].startswith("address, chosen from what was found: ")
+    assert record["site"]["uncertainty_ft"] > 0
+    # Nobody set it by hand, and the page does not say so; the link asks the same.
+    assert page.query_selector("#moved") is None
+    link = page.evaluate("window.location.hash")
+    assert "." not in parse_qs(link[1:])["uncertainty_ft"][0]
+    page.goto("about:blank")
+    desk.open(link)
+    page.wait_for_selector("#record-json")
+    assert desk.record() == record
+
+
 def test_the_marker_dragged_over_the_line_changes_municipality_and_tier(desk: Desk, home: Path) -> None:
     page = desk.page
     desk.ask(LOT)
