@@ -33,7 +33,12 @@ export function readyLines(map, marker, shapes) {
     });
     const box = map.getContainer().getBoundingClientRect();
     const legend = byId("legend").getBoundingClientRect();
-    found.push({ left: legend.left - box.left, right: legend.right - box.left, top: legend.top - box.top, bottom: legend.bottom - box.top });
+    found.push({
+      left: legend.left - box.left,
+      right: legend.right - box.left,
+      top: legend.top - box.top,
+      bottom: legend.bottom - box.top,
+    });
     return found;
   }
 

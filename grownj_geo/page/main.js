@@ -174,7 +174,14 @@ function typedText(question) {
 }
 
 function placeOf(question) {
-  return { site: question.site, geometry: question.geometry, typed: question.typed, chosen: question.chosen, pin: question.pin, notes: question.notes };
+  return {
+    site: question.site,
+    geometry: question.geometry,
+    typed: question.typed,
+    chosen: question.chosen,
+    pin: question.pin,
+    notes: question.notes,
+  };
 }
 
 function unanswered() {
@@ -374,7 +381,10 @@ function refuseDay(day) {
   const { first, last } = state.about.as_of;
   const expected = "a day from " + first + " to " + last;
   state.wrongDay =
-    (day === "" ? "“As of” holds no whole day" : day + " is not among the days that are known") + "; expected " + expected + ". Set it above.";
+    (day === "" ? "“As of” holds no whole day" : day + " is not among the days that are known") +
+    "; expected " +
+    expected +
+    ". Set it above.";
   byId("as-of").setAttribute("aria-invalid", "true");
   byId("as-of-note").textContent = expected[0].toUpperCase() + expected.slice(1) + ".";
   byId("many-day").textContent = "No table is taken: " + state.wrongDay;

@@ -8,7 +8,19 @@ export const MOST_CORNERS = 200;
 const VIEWS = ["one", "many", "layers"];
 
 export function nothing() {
-  return { view: "one", site: null, geometry: null, typed: null, chosen: null, pin: null, asOf: null, facts: {}, readings: {}, strict: false, uncertainty: null };
+  return {
+    view: "one",
+    site: null,
+    geometry: null,
+    typed: null,
+    chosen: null,
+    pin: null,
+    asOf: null,
+    facts: {},
+    readings: {},
+    strict: false,
+    uncertainty: null,
+  };
 }
 
 export function hasSite(question) {
