@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
@@ -122,7 +123,7 @@ def report(
     from grownj_geo.reportpage import Form  # noqa: PLC0415 - same
 
     with refusals():
-        check_report_packages(fpdf2=plan.browser == "")
+        check_report_packages(fpdf2=plan.browser == "", picture=not no_map)
     day = day_of(on, "--date")
     form = Form(preparer=preparer or "", date=str(day or ""), contact=contact or "")
     chosen = readings_of(reading or (), strict=strict, strict_editions=strict_editions)
@@ -250,11 +251,11 @@ def _reported(
 
     done: list[Reported] = []
     refused: list[_NotDone] = []
-    for one in _shown(_candidates(maker.engine, typed, crs)):
-        if len(done) + len(refused) >= _MOST_SITES:
-            fail(
-                f"There are more than {_MOST_SITES:,} sites; expected as many as are read. Use grownj batch for tables."
-            )
+    # Counted before any is answered: at the limit nothing would come of the work.
+    found = list(islice(_candidates(maker.engine, typed, crs), _MOST_SITES + 1))
+    if len(found) > _MOST_SITES:
+        fail(f"There are more than {_MOST_SITES:,} sites; expected as many as are read. Use grownj batch for tables.")
+    for one in _shown(found):
         if isinstance(one, Refused):
             refused.append(_NotDone(one.source, one.words))
             continue
@@ -289,15 +290,15 @@ def _with(one: Candidate, stated: dict[str, FactValue], uncertainty_ft: float) -
     return replace(one, site=replace(one.site, facts={**one.site.facts, **stated}, uncertainty_ft=feet))
 
 
-def _shown(found: Iterator[Candidate | Refused]) -> Iterator[Candidate | Refused]:
+def _shown(found: Sequence[Candidate | Refused]) -> Iterator[Candidate | Refused]:
     """Yield sites, and tell on a terminal how many are done."""
     from rich.console import Console  # noqa: PLC0415 - only where it is used
     from rich.progress import Progress, TextColumn  # noqa: PLC0415 - same
 
     console = Console(stderr=True)
-    words = TextColumn("Sites done: {task.completed}")
+    words = TextColumn("Sites done: {task.completed} of {task.total}")
     with Progress(words, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("sites", total=None)
+        task = bar.add_task("sites", total=len(found))
         for one in found:
             yield one
             bar.advance(task)

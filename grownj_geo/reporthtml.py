@@ -24,20 +24,23 @@ _FONT = "DejaVu Sans"
 _ALWAYS = "".join(map(chr, range(0x20, 0x7F))) + "\u2019\u2013\u2014\u2026\u00bd\u00bc\u2191"
 
 
-def check_report_packages(*, fpdf2: bool) -> None:
+def check_report_packages(*, fpdf2: bool, picture: bool = True) -> None:
     """Refuse to begin where a package is missing that the end will need.
 
     Parameters
     ----------
     fpdf2
         Whether a PDF is made without a browser.
+    picture
+        Whether there are maps in it.
 
     Raises
     ------
     LayerFault
         ``not_installed``, with what to type.
     """
-    wanted = {"jinja2": "jinja2", "matplotlib": "matplotlib", "rtree": "rtree"} | ({"fpdf": "fpdf2"} if fpdf2 else {})
+    wanted = {"jinja2": "jinja2", "matplotlib": "matplotlib"}
+    wanted |= ({"rtree": "rtree"} if picture else {}) | ({"fpdf": "fpdf2"} if fpdf2 else {})
     missing = [name for module, name in wanted.items() if find_spec(module) is None]
     if missing:
         raise LayerFault(

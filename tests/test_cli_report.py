@@ -10,6 +10,7 @@ from browser import chromium
 from pypdf import PdfReader
 from typer.testing import CliRunner
 
+from grownj_geo import cli_report, reportmake
 from grownj_geo.cli import app
 
 if TYPE_CHECKING:
@@ -187,3 +188,17 @@ def test_nothing_is_written_over_what_is_read(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "Nothing was overwritten" in said(result)
     assert table.read_text(encoding="utf-8") == "x"
+
+
+def test_more_sites_than_are_read_are_refused_before_any_is_answered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli_report, "_MOST_SITES", 2)
+    answered: list[object] = []
+    monkeypatch.setattr(reportmake.Maker, "report", lambda _, one: answered.append(one))
+    table = tmp_path / "sites.csv"
+    table.write_text("lon,lat\n" + "-74.1641,40.7344\n" * 3, encoding="utf-8")
+    done = run(table, "-o", tmp_path / "out.html", "--no-map")
+    assert done.exit_code == 2
+    assert "There are more than 2 sites" in said(done)
+    assert not answered

@@ -154,6 +154,11 @@ def test_a_missing_package_is_named_before_any_work(monkeypatch: pytest.MonkeyPa
     check_report_packages(fpdf2=True)
     monkeypatch.setattr(reporthtml, "find_spec", lambda name: None if name == "fpdf" else name)
     check_report_packages(fpdf2=False)
+    monkeypatch.setattr(reporthtml, "find_spec", lambda name: None if name == "rtree" else name)
+    check_report_packages(fpdf2=True, picture=False)
+    with pytest.raises(LayerFault, match="Reports need rtree"):
+        check_report_packages(fpdf2=False)
+    monkeypatch.setattr(reporthtml, "find_spec", lambda name: None if name == "fpdf" else name)
     with pytest.raises(LayerFault, match=r"Reports need fpdf2, which is not installed. Install it: pip install"):
         check_report_packages(fpdf2=True)
 
