@@ -530,6 +530,8 @@ def areas_by_hand(raw: object, *, name: str = "The areas") -> Areas:
     >>> areas_by_hand({"priority_area": True, "rest": "no"}).buildings[0]["southern_eight"].outcome
     'no'
     """
+    if isinstance(raw, dict) and {"business", "program"} & set(raw):
+        raise FactError(f"{name} is a project, not areas. Expected names of areas with yes or no; leave it out here.")
     if isinstance(raw, dict) and "buildings" not in raw:
         rest = {key: raw[key] for key in ("rest", "bounds", "municipality", "county") if key in raw}
         raw = {"buildings": [{**rest, "areas": {k: v for k, v in raw.items() if k not in rest}}]}
@@ -544,5 +546,7 @@ def _checked(raw: object, name: str) -> Areas:
         for each in error.errors():
             place = " > ".join(str(step) for step in each["loc"])
             words = each["msg"].removeprefix("Value error, ")
+            if each["type"] == "extra_forbidden":
+                words = "nothing of the areas is called that"
             problems.append(f"{place}: {words}" if place else words)
         raise FactError(f"{name} cannot be taken as areas: {'; '.join(problems)}.") from error

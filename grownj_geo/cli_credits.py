@@ -297,6 +297,8 @@ def _print_summary(target: Path, found: CreditSummary) -> None:
         say(f"Nothing was read from the column {column!r}. Did you mean {name!r}? Rename it and run again.")
     for words, count in sorted(found.problems.items(), key=lambda item: -item[1])[:_MOST_SHOWN]:
         say(f"No answer in {count:,} row{'s' * (count > 1)}: {words}")
+    if len(found.problems) > _MOST_SHOWN:
+        say(f"And {len(found.problems) - _MOST_SHOWN:,} more problems; every row says its own in credit_problem.")
     counts = ", ".join(f"{w} {found.eligible[w]:,}" for w in ("yes", "undetermined", "no") if found.eligible.get(w))
     say(f"Eligible: {counts or 'no project'}.")
     most = f"${found.award_high:,.2f}" if found.award_high.is_finite() else "no limit"
@@ -374,7 +376,7 @@ def _site(statement: str, described: Project) -> tuple[str, str]:
     name, equals, place = statement.partition("=")
     if equals and name.strip() in ids:
         return name.strip(), place.strip()
-    if len(ids) > 1:
+    if len(ids) > 1 or equals:
         fail(f"--site {statement!r} names no building; expected one of {', '.join(ids)}. Write {ids[0]}=PLACE.")
     return ids[0], statement
 

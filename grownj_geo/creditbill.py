@@ -144,7 +144,7 @@ def _without_work(group: EmployeeGroup, days: Decimal) -> Tri:
 def _zone_investment(credit: ZoneCredit, book: AnswerBook, place: Tri, employees: Bounds) -> None:
     rule = book.rule_of("zone_investment_percent")
     none: Tri = True if employees[1] == 0 else False if employees[0] > 0 else None
-    none = book.told("no_employee_credit", "No employee credit is due", none, rule)
+    none = book.told("no_employee_credit", "No employee credit bars the investment credit", none, rule)
     carried: Tri = None if credit.carried_employee is None else credit.carried_employee == 0
     # Carried or earned, never beside an employee credit in one year.
     beside = all_met([none, carried])

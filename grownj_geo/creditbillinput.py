@@ -238,7 +238,7 @@ class RelocationGrant(_Credit):
     lease_years: Number | None = None
     jobs_moved: Whole | None = None
     capital_investment: Money | None = None
-    transferred: Annotated[Money, Field(gt=0)] | None = None
+    transferred: Money | None = None
     transfer_price: Money | None = None
     program_so_far: Money | None = None
 

@@ -140,7 +140,7 @@ class HubProject(_Strict):
     fiscal_year_so_far: Money | None = None
     residential_investment: Money | None = None
     transfer_price: Money | None = None
-    transferred: Annotated[Money, Field(gt=0)] | None = None
+    transferred: Money | None = None
     trust: Trust = "known"
 
     @model_validator(mode="after")

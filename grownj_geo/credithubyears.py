@@ -217,7 +217,9 @@ def add_hub_years(project: HubProject, book: AnswerBook, credit: Bounds, due: Tr
     left = book.left_of("fiscal_year_limit", project.fiscal_year_so_far)
     if project.fiscal_year_so_far:
         book.notes.append("The fiscal year of which credits are stated is taken to be that of the first period.")
-    lows, highs, unpaid = [], [], []
+    lows: list[Decimal] = []
+    highs: list[Decimal] = []
+    unpaid: list[int] = []
     for number in range(count):
         low, high = (
             (part * share).quantize(_CENT, rounding=ROUND_DOWN)
@@ -227,7 +229,7 @@ def add_hub_years(project: HubProject, book: AnswerBook, credit: Bounds, due: Tr
             period = project.periods[number] if number < len(project.periods) else None
             rent = None if period is None else period.lease_payments
             if rent is None and high:
-                unpaid.append(str(number + 1))
+                unpaid.append(number + 1)
             low, high = min(low, rent or _NOTHING), high if rent is None else min(high, rent)
         if not number:
             low, high = min(low, left[0]), high if left[1] is None else min(high, left[1])
@@ -236,7 +238,7 @@ def add_hub_years(project: HubProject, book: AnswerBook, credit: Bounds, due: Tr
         book.amount(f"year_{number + 1}", lows[-1], highs[-1], rule)
     book.amount("credit_kept", sum(lows, _NOTHING), sum(highs, _NOTHING), rule)
     if unpaid and due is not False:
-        label = f"The lease payments are stated (not for period {', '.join(unpaid)})"
+        label = f"The lease payments are stated (not for {_periods(unpaid)})"
         book.told("lease_payments", label, None, "A1178 section 5, 3c(1)")
         book.notes.append(
             "A tenant's credit of a period is at most its lease payments; where they are not stated, it may be nothing."
@@ -248,6 +250,24 @@ def add_hub_years(project: HubProject, book: AnswerBook, credit: Bounds, due: Tr
         used, expired = hub_carried(highs, taxes, carry=book.count("carry_periods"))
         book.amount("used", sum(used, _NOTHING), sum(used, _NOTHING), "A1178 section 5, 3c(1)")
         book.amount("expired", expired, expired, "A1178 section 5, 3c(1)")
+
+
+def _periods(numbers: Sequence[int]) -> str:
+    """Return numbers in words, those of a row as one.
+
+    Examples
+    --------
+    >>> _periods([2]), _periods([1, 2, 3, 5])
+    ('period 2', 'periods 1 to 3, 5')
+    """
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    words = ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
+    return f"period{'s' if len(numbers) > 1 else ''} {words}"
 
 
 def _of_later_periods(kept: tuple[Decimal, Decimal]) -> str:

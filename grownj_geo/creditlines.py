@@ -168,7 +168,7 @@ class _Lines:
         yield outcome_line(
             "mega", "place", "Mega project", award.mega["any"], row=row, building=name,
             rule="N.J.A.C. 19:31-18.2, Mega project",
-            words=f"perhaps or surely by paragraph {', '.join(paragraphs)}" if paragraphs else "by no paragraph",
+            words=_by_paragraphs({number: int(award.mega[number][row]) for number in paragraphs}),
             figures=("mega_capital", "mega_jobs", "mega_jobs_alone", *(_MEGA[n] for n in paragraphs if n in _MEGA)),
         )  # fmt: skip
         lines = [line for line in self.figures.book.lines if award.lines[line.id][row] >= 0]
@@ -392,6 +392,15 @@ class _Lines:
                 key, "result", label, values, rule="N.J.A.C. 19:31-18.3 and 18.8",
                 formula=f'IF({{eligible:low}}="yes",{{{of}}},0)', formula_high=f'IF({{eligible:low}}="no",0,{{{of}}})',
             )  # fmt: skip
+
+
+def _by_paragraphs(outcomes: dict[str, int]) -> str:
+    """Return by which paragraphs it surely is, and by which it perhaps is."""
+    sure, may = ([number for number, outcome in outcomes.items() if outcome == sign] for sign in (1, 0))
+    words = [
+        f"{how}by paragraph {' and '.join(numbers)}" for how, numbers in (("", sure), ("perhaps ", may)) if numbers
+    ]
+    return ", ".join(words) or "by no paragraph"
 
 
 def _there_formulas(word: str, names: Sequence[str]) -> tuple[str, str]:

@@ -74,6 +74,8 @@ def problem_in_words(raw: object, error: Mapping[str, Any], models: Mapping[str,
         said = f"found {found}; expected {least} {error['ctx'][key]}. Correct the number."
     elif kind.startswith(("decimal", "int", "float", "is_instance")):
         said = f"found {found}; {_PLAIN}."
+    elif kind == "too_long":
+        said = f"it has more than {error['ctx']['max_length']} entries; expected no more. Correct the list."
     elif kind.startswith("bool"):
         said = f"found {found}; expected yes or no. Write one, or leave it out where it is not known."
     else:

@@ -153,8 +153,8 @@ def _fields(model: type[BaseModel], *, skip: set[str]) -> Iterator[str]:
             yield f"# {name}:"
             yield f"#   - {{{', '.join(f'{key}: {_words(inner, key)}' for key in inner.model_fields)}}}"
         else:
-            needed = "" if field.is_required() else "# "
-            yield f"{needed}{name}: {_words(model, name)}"
+            words = _words(model, name)
+            yield f"{name}: {words}  # needed: write one in its place" if field.is_required() else f"# {name}: {words}"
 
 
 def _words(model: type[BaseModel], name: str) -> str:

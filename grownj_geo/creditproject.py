@@ -75,6 +75,8 @@ NO_OTHER_BONUSES = "no: there are no bonuses besides those stated and those that
 """What `rest: no` says of bonuses, in words."""
 
 _LARGEST = 1_000_000
+_TEXT = ' in "<unicode string>",'
+"""What YAML says of where a text is from."""
 
 
 class ProjectError(FactError):
@@ -435,7 +437,7 @@ def read_raw(path: Path) -> Any:  # noqa: ANN401 - whatever the file holds
         raise ProjectError(f"{path} is not UTF-8 text; save it as UTF-8.") from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ProjectError(
-            f"{path} is not readable: {' '.join(str(error).split())}. Correct the line named."
+            f"{path} is not readable: {' '.join(str(error).replace(_TEXT, '').split())}. Correct the line named."
         ) from error
 
 
@@ -472,6 +474,12 @@ def project_of(raw: object, *, name: str = "The project") -> Project:
       buildings > site > gross_leasable_sqft: it is missing; expected a number. Add it.
       buildings > site > construction: it is missing; expected new or rehabilitation. Add it.
     """
+    if not isinstance(raw, (dict, Project)):
+        found_words = "nothing" if raw is None else f"a {type(raw).__name__}"
+        raise ProjectError(
+            f"{name} holds {found_words}; expected a project with business, buildings and jobs. grownj credits new "
+            "makes one."
+        )
     problems: list[str] = []
     project = None
     try:

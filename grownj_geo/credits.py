@@ -334,6 +334,8 @@ def _cautions(
     matter: Iterable[str],
 ) -> tuple[str, ...]:
     found = list(areas.cautions) if areas is not None else []
+    if areas is not None and areas.as_of is not None and areas.as_of != figures_day(project, areas):
+        found.append(f"The areas are those of {areas.as_of}, the figures those of {figures_day(project, areas)}.")
     for building in project.buildings:
         if building.vacant_industrial_unleased and building.construction == "rehabilitation":
             found.append(

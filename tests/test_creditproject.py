@@ -176,8 +176,8 @@ def test_areas_are_stated_by_hand_in_a_building() -> None:
         ("business: [", "not readable"),
         ("a: 1\na: 2\n", "given twice"),
         ("a: &x [1]\nb: [*x, *x]\n", "aliases"),
-        ("- 1\n", "1 problem"),
-        ("", "1 problem"),
+        ("- 1\n", "holds a list; expected a project"),
+        ("", "holds nothing; expected a project"),
     ],
 )
 def test_a_file_that_is_no_project_is_refused(tmp_path: Path, content: str, words: str) -> None:
@@ -239,3 +239,9 @@ def test_less_than_a_square_foot_and_bonuses_beyond_all_reason_are_refused() -> 
         )
     assert "expected at least 1" in str(refused.value)
     assert "expected at most 1000000" in str(refused.value)
+
+
+@pytest.mark.parametrize("raw", [None, [], "a project"])
+def test_what_is_no_project_at_all_is_refused_in_words(raw: object) -> None:
+    with pytest.raises(ProjectError, match="expected a project with business, buildings and jobs"):
+        project_of(raw)

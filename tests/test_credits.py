@@ -378,3 +378,14 @@ def test_an_area_that_is_not_known_well_enough_is_open(answer: dict[str, Any], o
 def test_a_status_that_there_is_not_is_refused() -> None:
     with pytest.raises(FactError, match="status"):
         areas_by_hand({"buildings": [{"areas": {"priority_area": {"outcome": "yes", "status": "banana"}}}]})
+
+
+def test_areas_of_another_day_than_the_figures_are_noted() -> None:
+    areas = areas_by_hand({"buildings": [{"areas": {"priority_area": True}}], "as_of": "2014-01-01"})
+    found = estimate(project_of(ordinary(approval_date="2016-10-11")), areas)
+    assert "The areas are those of 2014-01-01, the figures those of 2016-10-11." in found.cautions
+
+
+def test_a_project_given_as_areas_is_refused_as_such() -> None:
+    with pytest.raises(FactError, match="is a project, not areas"):
+        areas_by_hand(ordinary())
