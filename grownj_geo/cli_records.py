@@ -190,8 +190,8 @@ def watch(
     """List sites with their last answers and the next days on which law, lists or maps change them.
 
     A record is looked at from its own day on, with its readings; other sites from --as-of. The days are those of the
-    rulebook, the lists, the layers and the stated facts; the site is asked again on each, and a day on which nothing
-    of its answer changes is not listed. -o takes .csv or .json.
+    rulebook, the lists, the layers and the stated facts; the site is asked again on each. A day that changes only
+    margins, causes or assumptions is listed as such; one that changes nothing is not. -o takes .csv or .json.
     """
     utf8(*(sites or ()), *(reading or ()), crs)
     if not sites:

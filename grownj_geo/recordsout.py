@@ -111,7 +111,7 @@ def recheck_rows(done: Sequence[Recheck], refused: Sequence[Refused]) -> Iterato
 def render_watched(found: Sequence[Watched], refused: Sequence[Refused], console: Console) -> None:
     """Print the sites with their last answers and next days, then what changes on each day."""
     table = Table(header_style="bold", expand=False)
-    for name in ("Site", "As of", "Base amount", "In", "Open", "Next change"):
+    for name in ("Site", "As of", "Base amount", "In", "Open", "Next other answer"):
         table.add_column(name, overflow="fold")
     for one in found:
         table.add_row(

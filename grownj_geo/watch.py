@@ -17,7 +17,18 @@ from grownj_geo.errors import SiteError
 from grownj_geo.inputchanges import known_readings
 from grownj_geo.lawdates import concerning, edition_dates, fact_dates, law_dates, reach_of_item
 from grownj_geo.records import rulebook_record
-from grownj_geo.rerun import Runs, Setting, Value, answers_of, changed_items, field_words, steps, value_of, value_words
+from grownj_geo.rerun import (
+    MAIN_FIELDS,
+    Runs,
+    Setting,
+    Value,
+    answers_of,
+    changed_items,
+    field_words,
+    steps,
+    value_of,
+    value_words,
+)
 from grownj_geo.rulebook import Rulebook, load_rulebook, shipped_rulebooks
 from grownj_geo.store import Store
 
@@ -47,7 +58,7 @@ class Turn(_Record):
 
 
 class Upcoming(_Record):
-    """A day on which a site's answer changes.
+    """A day on which a site's answer changes, or what stands beside it: margins, causes, assumptions.
 
     Attributes
     ----------
@@ -62,6 +73,11 @@ class Upcoming(_Record):
     day: date
     because: tuple[str, ...]
     turns: tuple[Turn, ...]
+
+    @property
+    def answers_change(self) -> bool:
+        """Whether an answer, a lean, the base amount or the municipality changes, and not only what stands beside."""
+        return any(turn.field in MAIN_FIELDS for turn in self.turns)
 
 
 class Watched(_Record):
@@ -104,8 +120,8 @@ class Watched(_Record):
 
     @property
     def next_day(self) -> date | None:
-        """The next day on which something changes."""
-        return self.upcoming[0].day if self.upcoming else None
+        """The next day on which an answer changes; days of other margins, causes or assumptions are passed over."""
+        return next((one.day for one in self.upcoming if one.answers_change), None)
 
 
 @dataclass

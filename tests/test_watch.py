@@ -128,6 +128,18 @@ def test_a_figure_that_changes_names_itself_and_its_citation(store: Store) -> No
     assert coming.because == ("reach becomes 0.001 mile (was 0.5) on 2016-03-01 (the later rule)",)
 
 
+def test_a_day_that_changes_a_margin_only_is_no_next_change(store: Store) -> None:
+    raw = dated_book(NEAR).model_dump(mode="json", by_alias=True)
+    raw["parameters"]["reach"]["values"] += [
+        {"from": day, "value": value, "citation": "later", "status": "confirmed"}
+        for day, value in (("2016-03-01", 0.6), ("2016-09-01", 0.001))
+    ]
+    found = seen(NEWARK, date(2015, 1, 1), store, rulebooks=(Rulebook.model_validate(raw),))
+    days = {one.day: one.answers_change for one in found.upcoming}
+    assert days == {date(2016, 3, 1): False, date(2016, 9, 1): True}
+    assert found.next_day == date(2016, 9, 1)
+
+
 def test_a_stated_day_that_comes(store: Store) -> None:
     rule = {"site_fact": {"name": "redevelopment_designation_date", "on_or_before_as_of": True}}
     stated = {"redevelopment_designation_date": "2016-02-29"}
