@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -59,7 +60,7 @@ def candidates_of(
     """Yield the sites that are named, in order; one that cannot be read never stops the others.
 
     A name of a record's file, a folder of records, or a table stands for all sites in it; anything else is a site as
-    ``check`` takes it.
+    ``check`` takes it. GeoJSON of several features is a table of as many sites, as it is for batch and maps.
 
     Parameters
     ----------
@@ -77,7 +78,7 @@ def candidates_of(
         suffix = path.suffix.lower()
         if _is_there(path) and (suffix in _RECORDS or (path.is_dir() and suffix != ".gdb")):
             yield from _of_records(path)
-        elif suffix in _TABLES:
+        elif suffix in _TABLES or (suffix == ".geojson" and _is_there(path) and _several_features(path)):
             yield from _of_table(path, directory, crs, finder)
         else:
             try:
@@ -92,6 +93,16 @@ def _is_there(path: Path) -> bool:
         return path.exists()
     except (OSError, ValueError):
         return False
+
+
+def _several_features(path: Path) -> bool:
+    """Return whether GeoJSON has several features; what cannot be read is left to whoever reads it and says why."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return False
+    features = content.get("features") if isinstance(content, dict) else None
+    return isinstance(features, list) and len(features) > 1
 
 
 def _of_records(path: Path) -> Iterator[Candidate | Refused]:

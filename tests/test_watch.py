@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
@@ -79,6 +80,21 @@ def test_only_days_in_the_span_asked_for_are_looked_at(store: Store) -> None:
     late = seen(ATLANTIC_CITY, date(2019, 7, 1), store, until=date(2030, 1, 1))
     assert late.until == date(2019, 7, 1)
     assert (late.upcoming, late.next_day) == ((), None)
+
+
+def test_geojson_of_several_features_is_as_many_sites(tmp_path: Path) -> None:
+    def feature(name: str, lon: float, lat: float) -> dict[str, Any]:
+        point = {"type": "Point", "coordinates": [lon, lat]}
+        return {"type": "Feature", "properties": {"name": name}, "geometry": point}
+
+    path = tmp_path / "two.geojson"
+    for features, names in (
+        ([feature("a", *NEWARK), feature("b", *ATLANTIC_CITY)], ["a", "b"]),
+        ([feature("a", *NEWARK)], [str(path)]),
+    ):
+        path.write_text(json.dumps({"type": "FeatureCollection", "features": features}), encoding="utf-8")
+        found = list(candidates_of([str(path)], directory=Directory(load_atlas())))
+        assert [one.name for one in found if isinstance(one, Candidate)] == names
 
 
 def test_a_last_day_before_the_first_is_refused(store: Store, tmp_path: Path) -> None:
