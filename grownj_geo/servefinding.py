@@ -232,7 +232,7 @@ def _settled(finder: Finder, text: str, placed: Placed) -> Site:
     except UnsettledSiteError as error:
         choices = [_choice(finder, match, text) for match in error.found.choices[:_MOST_CHOICES]]
         code = "several_places" if len(choices) > 1 else "place_not_sure" if choices else "place_not_found"
-        asked = [vars(each) for each in error.found.asked]
+        asked = _asked_words(error.found)
         raise ProblemError(422, api_words(str(error)), code=code, more={"choices": choices, "asked": asked}) from error
 
 
@@ -268,8 +268,12 @@ def search_words(finder: Finder, text: str, limit: int) -> dict[str, Any]:
         "certain": found.settled,
         "choices": choices,
         "notes": notes,
-        "asked": [vars(each) for each in found.asked],
+        "asked": _asked_words(found),
     }
+
+
+def _asked_words(found: Found) -> list[dict[str, Any]]:
+    return [vars(each) | {"words": api_words(each.words)} for each in found.asked]
 
 
 def _choice(finder: Finder, match: Match, text: str) -> dict[str, Any]:

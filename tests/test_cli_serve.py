@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import socket
 import stat
 import subprocess
@@ -83,6 +84,15 @@ def test_it_begins_answers_and_ends_cleanly(tmp_path: Path) -> None:
         process = served.process
     assert process.returncode in {0, 130, -2}
     assert not [line for line in served.lines if "Traceback" in line]
+
+
+def test_it_ends_as_cleanly_when_it_is_told_to(tmp_path: Path) -> None:
+    with serving(tmp_path) as served:
+        # With its process for long work begun.
+        assert httpx.get(f"{served.address}/api/v1/areas", timeout=60).status_code == 200
+        served.process.send_signal(signal.SIGTERM)
+        assert served.process.wait(30) == 0
+    assert [line for line in served.lines if not line.startswith(("{", "Serving "))] == []
 
 
 @pytest.mark.parametrize(
