@@ -33,7 +33,7 @@ __all__ = ["OTHERWISE", "Asker", "Names", "Sources"]
 
 OTHERWISE = (
     "Or give coordinates (40.7344,-74.1641), a parcel number (0408_81_1), block and lot (Camden City block 81 lot 1), "
-    'a GeoJSON file or WKT; or --municipality "Camden City" where only the municipality is known'
+    "a GeoJSON file or WKT; or the municipality's name alone (Camden City) where no more is known"
 )
 """What else a site can be given as."""
 
@@ -177,7 +177,7 @@ class Asker:
         """Add what a locator had for one address."""
         if not isinstance(answer, tuple):
             words = f"no answer ({answer.kind.replace('_', ' ')}): {str(answer).rstrip('.')}"
-            run.asked.append(Asked(locator.name, "failed", words, locator.online))
+            run.asked.append(Asked(locator.name, "failed", words, locator.was_sent(run.typed.query)))
             return
         # What is kept from earlier says its day; what came now is no other answer for that.
         today = datetime.now(UTC).date()
@@ -186,7 +186,7 @@ class Asker:
         verdict = judge(run.typed, answer, codes_of=self.codes_of, names=self._directory.names)
         run.verdicts.append(verdict)
         words = self._verdict_words(verdict) or _nothing_words(locator, run.typed)
-        run.asked.append(Asked(locator.name, verdict.word, words, locator.online))
+        run.asked.append(Asked(locator.name, verdict.word, words, locator.was_sent(run.typed.query)))
 
     def _verdict_words(self, verdict: Verdict) -> str:
         """Return what a locator had, in words; empty where it had nothing."""
@@ -316,7 +316,7 @@ class Asker:
             what = "was not found surely" if len(found.choices) == 1 else "may be any of several places"
             return (
                 f"The address {shown!r} {what}: {listed}. Asked: {asked}. Expected one place that fits in everything "
-                "typed: type it as it stands there, give its parcel number, or say where it is with --at LAT,LON."
+                "typed: type it as it stands there, or give its parcel number or its coordinates."
             )
         if not self._sources.locators:
             lacking = asked or "no parcels or address points are loaded, and no online locator is switched on"

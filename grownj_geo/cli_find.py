@@ -131,7 +131,7 @@ _FORMS = {
 
 
 def _sent(online: bool) -> str:  # noqa: FBT001 - a word for it
-    return " (online: the address was sent there, unless its answer was kept)" if online else ""
+    return " (online: the address was sent there)" if online else ""
 
 
 def render_choices(found: Found, finder: Finder, console: Console, answers: ChoiceAnswers | None = None) -> None:

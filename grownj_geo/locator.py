@@ -6,6 +6,8 @@ is a `LocatorError` of one of five kinds. Nothing is chosen here: whoever asks d
 
 from __future__ import annotations
 
+import hashlib
+import json
 import math
 import re
 from dataclasses import dataclass
@@ -34,6 +36,7 @@ __all__ = [
     "Match",
     "apart_ft",
     "best_first",
+    "figures_mark",
     "leading",
     "locator_facts",
     "uncertainty_ft",
@@ -264,6 +267,13 @@ class Locator(Protocol):
         """
         ...
 
+    def was_sent(self, query: AddressQuery) -> bool:
+        """Whether this thread's last `find` or `find_many` sent this address away, or may have.
+
+        What was kept from earlier, what was refused beforehand, and what found no connection was not sent.
+        """
+        ...
+
 
 # -- figures --------------------------------------------------------------------------------------------
 
@@ -274,6 +284,11 @@ def locator_facts() -> dict[str, Any]:
     content = (resources.files("grownj_geo") / "locators.yaml").read_bytes()
     facts: dict[str, Any] = read_yaml(content)
     return facts
+
+
+def figures_mark() -> str:
+    """Return a mark of all figures of `locators.yaml`: other figures, another mark."""
+    return hashlib.sha256(json.dumps(locator_facts(), sort_keys=True, default=str).encode()).hexdigest()
 
 
 def uncertainty_ft(kind: Kind, *, half_extent_ft: float | None = None) -> float:

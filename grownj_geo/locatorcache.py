@@ -18,7 +18,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from grownj_geo.errors import LayerError
-from grownj_geo.locator import Match
+from grownj_geo.locator import Match, figures_mark
 from grownj_geo.store import home_folder
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ class AnswerCache:
         """Return the answers to many questions, in order; see `get`."""
         if self.days <= 0:
             return [None] * len(questions)
-        keys = [_key(parts) for parts in questions]
+        mark = figures_mark()
+        keys = [_key(parts, mark) for parts in questions]
 
         def look(connection: sqlite3.Connection) -> dict[str, tuple[float, str]]:
             found: dict[str, tuple[float, str]] = {}
@@ -127,7 +128,8 @@ class AnswerCache:
         if self.days <= 0 or not answers:
             return
         now = time.time()
-        rows = [(_key(parts), locator, now, _written(matches)) for parts, matches in answers]
+        mark = figures_mark()
+        rows = [(_key(parts, mark), locator, now, _written(matches)) for parts, matches in answers]
 
         def keep(connection: sqlite3.Connection) -> bool:
             connection.executemany("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
@@ -274,5 +276,6 @@ def _written(matches: Sequence[Match]) -> str:
     return json.dumps(content, ensure_ascii=False)
 
 
-def _key(parts: Sequence[str]) -> str:
-    return hashlib.sha256(json.dumps([_FORMAT, *parts]).encode()).hexdigest()
+def _key(parts: Sequence[str], mark: str) -> str:
+    # Answers are kept as they were scored: by other figures they are other answers.
+    return hashlib.sha256(json.dumps([_FORMAT, mark, *parts]).encode()).hexdigest()

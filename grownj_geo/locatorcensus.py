@@ -100,7 +100,8 @@ class CensusLocator(OnlineLocator):
         A service that was waited for once, and for half as many addresses again, is not waited for any more.
         """
         try:
-            rows = self._rows(session, queries)
+            with self._asking(queries):
+                rows = self._rows(session, queries)
         except LocatorError as error:
             slow = error.kind == "slow"
             if error.kind not in {"slow", "nonsense"} or (slow and waited) or len(queries) < 2 * _SMALLEST_HALF:

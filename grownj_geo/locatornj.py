@@ -147,7 +147,8 @@ class NjLocator(OnlineLocator):
         """Put in what the service says for some of the addresses, asked for in one question."""
         records = [{"attributes": {"OBJECTID": i, "SingleLine": queries[i].line}} for i in range(first, end)]
         form = {"addresses": json.dumps({"records": records}), "outSR": _WKID, "outFields": "*", "f": "json"}
-        found = self._read(session, f"{self.options.url}/geocodeAddresses", self._located, form=form)
+        with self._asking(queries[first:end]):
+            found = self._read(session, f"{self.options.url}/geocodeAddresses", self._located, form=form)
         numbers = [number for number, _ in found]
         kept = []
         for number, place in found:

@@ -5,6 +5,7 @@ Addresses go to one host only, over connections under a `Guard`. httpx is brough
 
 from __future__ import annotations
 
+import threading
 import time
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
@@ -65,6 +66,10 @@ _WORDS: Mapping[str, str] = {
     ),
     "redirect_refused": "sends the question on to another place, which is not asked. Look at its address in a browser",
 }
+
+
+# Where no connection was made, nothing was sent over it.
+_NOT_SENT = frozenset({"offline", "tls_error", "address_refused"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,6 +156,7 @@ class OnlineLocator(ABC):
         self.cache = cache
         self._host = urlsplit(options.url).netloc.lower()
         self._asked_in_tables = 0
+        self._out = _Out()
 
     @property
     def sends(self) -> str:
@@ -165,6 +171,7 @@ class OnlineLocator(ABC):
         LocatorError
             Where it gave no answer.
         """
+        self._out.sent = set()
         self._check(query)
         kept = self.cache.get(self._parts(query))
         if kept is not None:
@@ -176,6 +183,7 @@ class OnlineLocator(ABC):
         self, queries: Sequence[AddressQuery], *, progress: Callable[[int, int], None] | None = None
     ) -> tuple[Answer, ...]:
         """Return an answer for each query, in order; what is known already or was asked twice is not sent again."""
+        self._out.sent = set()
         parts = [self._parts(query) for query in queries]
         answers: dict[tuple[str, ...], Answer] = {}
         waiting: dict[tuple[str, ...], AddressQuery] = {}
@@ -213,6 +221,10 @@ class OnlineLocator(ABC):
                 found = self._ask_many(session, list(waiting.values()), count)
             answers.update(zip(waiting, found, strict=True))
         return tuple(answers[key] for key in parts)
+
+    def was_sent(self, query: AddressQuery) -> bool:
+        """Whether this thread's last `find` or `find_many` sent this address away, or may have."""
+        return self._parts(query) in self._out.sent
 
     # -- what each service says --
 
@@ -285,9 +297,20 @@ class OnlineLocator(ABC):
 
     def _fresh(self, session: Session, query: AddressQuery) -> tuple[Match, ...]:
         """Ask for one address, and keep the answer."""
-        matches = self._matches(query, self._ask(session, query))
+        with self._asking([query]):
+            found = self._ask(session, query)
+        matches = self._matches(query, found)
         self._keep([(query, matches)])
         return matches
+
+    @contextmanager
+    def _asking(self, queries: Sequence[AddressQuery]) -> Iterator[None]:
+        """Say which addresses are in the questions that go out here."""
+        self._out.now = queries
+        try:
+            yield
+        finally:
+            self._out.now = ()
 
     def _keep(self, answers: Sequence[tuple[AddressQuery, tuple[Match, ...]]]) -> None:
         self.cache.put_many(self.name, [(self._parts(query), matches) for query, matches in answers])
@@ -307,13 +330,21 @@ class OnlineLocator(ABC):
         agent = self.options.user_agent
         headers = {} if agent is None else {"User-Agent": agent}
 
+        def went_out() -> None:
+            self._out.sent.update(map(self._parts, self._out.now))
+
         def once() -> T:
             self._wait_for_turn(session.guard)
             try:
                 with session.stream(url, form=form, files=files, headers=headers) as incoming:
+                    went_out()
                     content = b"".join(incoming.chunks())
                 return parse(Reply(incoming.url, incoming.headers, content))
-            except TransientError as error:
+            except (TransientError, LayerFault) as error:
+                if error.fault not in _NOT_SENT:
+                    went_out()
+                if isinstance(error, LayerFault):
+                    raise
                 if error.status == _TOO_MANY:
                     self.cache.rest(self._host, _REST_S if error.wait_s is None else error.wait_s)
                 # Whoever asks too often and is not told for how long to wait does not try again, nor does one who has
@@ -412,6 +443,14 @@ class OnlineLocator(ABC):
         from grownj_geo.netclient import TransientError  # noqa: PLC0415 - brings in httpx
 
         return TransientError("bad_reply", f"{self.options.title}: {what}", tries=2)
+
+
+class _Out(threading.local):
+    """Which addresses are being asked for, and which went out; each thread's own."""
+
+    def __init__(self) -> None:
+        self.now: Sequence[AddressQuery] = ()
+        self.sent: set[tuple[str, ...]] = set()
 
 
 def number_of(value: Any) -> float | None:  # noqa: ANN401 - JSON is anything

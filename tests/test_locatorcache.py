@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from grownj_geo.errors import LayerError
-from grownj_geo.locator import Match
+from grownj_geo.locator import Match, locator_facts
 from grownj_geo.locatorcache import AnswerCache
 
 if TYPE_CHECKING:
@@ -54,6 +54,15 @@ def test_another_locator_address_or_service_is_another_question(tmp_path: Path, 
     cache = AnswerCache(tmp_path, days=1)
     cache.put("census", PARTS, [FOUND])
     assert cache.get(other) is None
+
+
+def test_an_answer_by_other_figures_is_asked_for_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache = AnswerCache(tmp_path, days=1)
+    cache.put("census", PARTS, [FOUND])
+    monkeypatch.setitem(locator_facts()["kinds"]["range"], "metres", 4_210)
+    assert cache.get(PARTS) is None
+    monkeypatch.undo()
+    assert cache.get(PARTS) is not None
 
 
 def test_answers_get_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

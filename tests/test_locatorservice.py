@@ -67,6 +67,26 @@ def test_an_address_is_found_where_the_service_has_it(server: GeocodingServer, t
     assert found.uncertainty_ft > 0
 
 
+def test_what_was_sent_is_what_went_out(server: GeocodingServer, tmp_path: Path) -> None:
+    locator = server.locator(tmp_path)
+    other = AddressQuery.from_text("5 Nowhere Ln, Newark, NJ")
+    empty = AddressQuery(text=" ")
+    locator.find(NEWARK)
+    assert (locator.was_sent(NEWARK), locator.was_sent(other)) == (True, False)
+    locator.find(NEWARK)
+    assert not locator.was_sent(NEWARK)
+    locator.find_many([NEWARK, other, empty])
+    assert [locator.was_sent(query) for query in (NEWARK, other, empty)] == [False, True, False]
+
+
+def test_where_no_connection_is_made_nothing_was_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick(monkeypatch)
+    with CensusServer() as census:
+        locator = census.locator(tmp_path)
+    failure(locator)
+    assert not locator.was_sent(NEWARK)
+
+
 def test_an_unknown_address_is_no_failure(server: GeocodingServer, tmp_path: Path) -> None:
     assert server.locator(tmp_path).find(AddressQuery.from_text("5 Nowhere Ln, Newark, NJ")) == ()
 

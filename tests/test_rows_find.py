@@ -235,6 +235,14 @@ def test_online_locators_are_asked_in_files_and_told(atlas: Atlas, home: Path, t
     assert any(one.startswith("census was asked about 3 addresses.") for one in words)
 
 
+def test_an_answer_that_was_kept_is_not_told_as_sent(atlas: Atlas, tmp_path: Path) -> None:
+    with CensusServer() as census:
+        for sent in (True, False):
+            finder = Finder(atlas, Sources(None, (census.locator(tmp_path),)))
+            _, told = read(written(tmp_path, f'address\n"{NEWARK}"\n'), atlas, finder)
+            assert any("was asked about 1 addresses" in words for words in told) == sent
+
+
 def test_a_service_that_fails_is_said_in_every_row(atlas: Atlas, tmp_path: Path) -> None:
     with CensusServer() as census:
         locator = census.locator(tmp_path, timeout_s=1.0)
