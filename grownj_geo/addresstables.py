@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,7 +13,6 @@ from grownj_geo.addressmatch import House
 from grownj_geo.errors import LayerError
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import Sequence
 
 __all__ = ["AddressTables", "Street"]
@@ -93,7 +93,7 @@ class AddressTables:
     Raises
     ------
     LayerError
-        If the tables are not there.
+        If the tables are not there, or the database is damaged; also later, where it is read.
     """
 
     def __init__(self, connection: sqlite3.Connection) -> None:
@@ -197,7 +197,13 @@ class AddressTables:
         return frozenset(row[0] for row in rows if row[0])
 
     def _rows(self, what: str, *values: object) -> list[tuple[Any, ...]]:
-        return self._connection.execute(_QUERIES[what], values).fetchall()
+        try:
+            return self._connection.execute(_QUERIES[what], values).fetchall()
+        except sqlite3.Error as error:
+            raise LayerError(
+                f"The index of addresses cannot be read ({error}). See grownj layers verify; load the files of the "
+                "parcels again: grownj layers import parcels FILE."
+            ) from error
 
 
 def _street(row: Sequence[Any]) -> Street:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import TYPE_CHECKING
 
 import pytest
 from address_world import address_store
@@ -11,6 +13,9 @@ from address_world import address_store
 from grownj_geo.addressline import StreetName
 from grownj_geo.addresstables import AddressTables
 from grownj_geo.errors import LayerError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 ROWS = [
     ("0717", "1", "1", "", "12 SOUTH DAY STREET"),
@@ -75,3 +80,16 @@ def test_many_municipalities_are_forgotten_and_read_again() -> None:
 def test_tables_that_are_not_there_are_told() -> None:
     with pytest.raises(LayerError, match="grownj layers import parcels FILE"):
         AddressTables(sqlite3.connect(":memory:"))
+
+
+def test_a_damaged_database_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "parcels.sqlite"
+    with closing(sqlite3.connect(path)) as copy, closing(address_store(ROWS)) as whole:
+        whole.commit()
+        whole.backup(copy)
+    content = path.read_bytes()
+    path.write_bytes(content[:4096] + b"\x7f" * (len(content) - 4096))
+    with closing(sqlite3.connect(path)) as connection:
+        tables = AddressTables(connection)
+        with pytest.raises(LayerError, match=r"cannot be read .*grownj layers import parcels FILE"):
+            tables.names()
