@@ -1,8 +1,10 @@
 // The page: one question at a time, its answer, and what takes it further.
 import { call, Problem, useToken } from "./api.js";
-import { brief, needs, showAnswer, summary } from "./answer.js";
+import { needs, showAnswer, summary } from "./answer.js";
 import { readyAreas } from "./areas.js";
 import { readyBatch } from "./batch.js";
+import { compare } from "./compare.js";
+import { dayShown, wrongDay } from "./day.js";
 import { byId, count, feet, make, plain, readyDialogs, say, visible } from "./dom.js";
 import { readyDrawing } from "./drawing.js";
 import { readyFacts } from "./facts.js";
@@ -25,11 +27,10 @@ const state = {
   factLabels: new Map(),
 };
 const MOST_KEPT = 300_000;
-const MOST_COMPARED = 8;
 // The service's own words also name ways of the command line; these are those of this page.
 const NOT_FOUND = new Set(["place_not_found"]);
 const LOOK_AGAIN =
-  "Check the spelling; an address is number, street and municipality, like 520 Market Street, Camden City. Or give block and lot with the municipality, a parcel number like 0408_81_1, or coordinates; or click the place on the map.";
+  "Check the spelling; an address is number, street and municipality, like 520 Market Street, Camden City. Or give block and lot with the municipality, a parcel number like 0408_81_1, coordinates, or the municipality alone; or click the place on the map.";
 let view = null;
 let areas = null;
 let drawing = null;
@@ -167,12 +168,6 @@ function show(record, text, overlay, question, fit) {
   if (fit && window.innerWidth <= 760) byId("stage").scrollIntoView({ block: "start" });
 }
 
-// What belongs into the search box: nothing for a parcel that was drawn.
-function typedText(question) {
-  if (question.geometry !== null && question.geometry.type !== "Point") return "";
-  return question.typed ?? question.site ?? "";
-}
-
 function placeOf(question) {
   return {
     site: question.site,
@@ -228,25 +223,10 @@ function offer(found, question, running, { words, focus }) {
   const choose = (i) => ask(change[i], { focus: true });
   const comesTo = showChoices({ choices: found.choices, asked: found.asked, words: words, choose: choose, focus: focus });
   view.showChoices(found.choices, choose);
-  compare(change, question, running, comesTo);
-}
-
-// What each of the places would come to, one after the other: often that is what they differ in.
-async function compare(change, question, running, comesTo) {
-  for (let i = 0; i < Math.min(change.length, MOST_COMPARED); i += 1) {
-    try {
-      const record = await call("determine", {
-        json: questions.toBody({ ...question, notes: [], ...change[i] }),
-        signal: running.signal,
-      });
-      if (running !== state.running) return;
-      comesTo(i, brief(record));
-    } catch (error) {
-      if (error.name === "AbortError" || running !== state.running) return;
-      if (!(error instanceof Problem)) throw error;
-      comesTo(i, "What it comes to could not be found out: " + plain(error.message));
-    }
-  }
+  compare(
+    change.map((own) => ({ ...question, notes: [], ...own })),
+    { signal: running.signal, current: () => running === state.running, comesTo: comesTo },
+  );
 }
 
 // Several places that lie close together are answered as one circle; which they are is shown, to be chosen from.
@@ -363,32 +343,9 @@ function listLayers() {
   else byId("layers-body").replaceChildren(make("p", { class: "problem" }, "There is no list: " + state.wrongDay));
 }
 
-// The day of the question, at the top and where tables are sent.
 function showDay() {
-  const day = state.question.asOf || state.about.as_of.default;
-  const field = byId("as-of");
-  field.value = day;
-  field.removeAttribute("aria-invalid");
   state.wrongDay = "";
-  byId("as-of-note").textContent = day === state.about.as_of.default ? "(the default day)" : "";
-  byId("as-of").min = state.about.as_of.first;
-  byId("as-of").max = state.about.as_of.last;
-  byId("many-day").textContent = "Rows are checked as of " + day + ", the day that is set above.";
-}
-
-// A day for which nothing is known to be right: nothing is answered until it is mended.
-function refuseDay(day) {
-  const { first, last } = state.about.as_of;
-  const expected = "a day from " + first + " to " + last;
-  state.wrongDay =
-    (day === "" ? "“As of” holds no whole day" : day + " is not among the days that are known") +
-    "; expected " +
-    expected +
-    ". Set it above.";
-  byId("as-of").setAttribute("aria-invalid", "true");
-  byId("as-of-note").textContent = expected[0].toUpperCase() + expected.slice(1) + ".";
-  byId("many-day").textContent = "No table is taken: " + state.wrongDay;
-  say(byId("as-of-note").textContent);
+  dayShown(state.about, state.question.asOf);
 }
 
 // The page is ready before the areas are drawn, which takes a service some seconds after it was started.
@@ -411,12 +368,10 @@ async function drawAreas() {
 
 function readyDay() {
   byId("as-of").addEventListener("change", async () => {
-    const { first, last } = state.about.as_of;
     const day = byId("as-of").value;
-    if (day === "" || day < first || day > last) {
-      refuseDay(day);
-      run({ fit: false });
-    } else {
+    state.wrongDay = wrongDay(state.about, day);
+    if (state.wrongDay !== "") run({ fit: false });
+    else {
       state.question.asOf = day === state.about.as_of.default ? null : day;
       showDay();
       ask({}, { fit: false });
@@ -449,7 +404,7 @@ function restore(from) {
   if (token !== null) useToken(token);
   state.question = from !== null && from.view !== undefined ? from : { ...question, notes: [] };
   remember(false);
-  search.put(typedText(state.question));
+  search.put(questions.typedText(state.question));
   if (!questions.hasSite(state.question)) {
     if (state.running !== null) state.running.abort();
     state.running = null;

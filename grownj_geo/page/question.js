@@ -27,6 +27,12 @@ export function hasSite(question) {
   return question.site !== null || question.geometry !== null;
 }
 
+// What belongs into the search box: nothing for a parcel that was drawn.
+export function typedText(question) {
+  if (question.geometry !== null && question.geometry.type !== "Point") return "";
+  return question.typed ?? question.site ?? "";
+}
+
 // -- shapes as well-known text, seven digits: less than half an inch --------------------------------------
 
 const pair = ([lon, lat]) => +lon.toFixed(7) + " " + +lat.toFixed(7);
