@@ -19,7 +19,6 @@ from grownj_geo.bulkobserve import Observations, observe
 from grownj_geo.bulkplan import Plan, plan_of
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves, key_of
-from grownj_geo.logic import Cause
 from grownj_geo.nodes import InsideNode, OverlapsNode, SiteFactNode, WithinNode
 from grownj_geo.observe import MARGIN_LIMIT_FT, SiteTable
 from grownj_geo.units import miles_to_ft
@@ -104,14 +103,9 @@ class _Measured(Leaves):
 
     lacking: dict[Hashable, NDArray[np.bool_]] = field(default_factory=dict)
 
-    def _without_figure(self, where: Where, values: Values) -> Values:
-        unsure = self.lacking.get(key_of(where))
-        if unsure is None:
-            return super()._without_figure(where, values)
-        unsure = unsure & (values.outcomes[ANSWER] == -1)
-        values.outcomes[:, unsure] = 0
-        values.causes[unsure] = int(Cause.LIST_UNKNOWN)
-        return values
+    def _lacking(self, where: Where) -> NDArray[np.bool_] | None:
+        known = self.lacking.get(key_of(where))
+        return super()._lacking(where) if known is None else known
 
 
 @dataclass

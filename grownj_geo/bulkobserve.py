@@ -37,7 +37,7 @@ from grownj_geo.bulkmeasure import (
 )
 from grownj_geo.bulkplace import Places, places_of
 from grownj_geo.bulkplan import MAJORITY
-from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage
+from grownj_geo.somewhere import Somewhere
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from grownj_geo.bulkfind import Finder, Index
     from grownj_geo.bulkplan import Plan
     from grownj_geo.layer import Layer
+    from grownj_geo.observe import Coverage, Distance, SiteTable
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
@@ -183,14 +184,15 @@ def _stacked(values: list[Any]) -> Any:  # noqa: ANN401 - dataclasses of arrays
 def _one_by_one(plan: Plan, sites: SiteTable, limit_ft: float) -> Observations:
     """Return the observations of sites that arrays cannot measure: uncertain ones, and those without a place."""
     leaves = leaves_of(plan.bound, plan.atlas, sites)
+    measured = Somewhere.of(plan.atlas, sites)
     coverages, lacking = {}, {}
     for asked in plan.coverages:
-        found = measure_coverage(asked.layer, asked.features, sites, doubtful=asked.doubtful)
+        found = measured.coverage(asked.layer, asked.features, doubtful=asked.doubtful)
         np.clip(found.margin_ft, -limit_ft, limit_ft, out=found.margin_ft)
         coverages[asked.key] = found
         lacking[asked.key] = np.zeros(len(sites), dtype=bool)
         if asked.lacking >= 0:
-            lacking[asked.key] = measure_coverage(asked.layer, asked.lacking_features, sites).share_high > 0
+            lacking[asked.key] = measured.coverage(asked.layer, asked.lacking_features).share_high != 0
     distances: dict[Hashable, Distance] = {}
     shares: dict[Hashable, Floats] = {}
     for question in plan.distances:
@@ -200,6 +202,7 @@ def _one_by_one(plan: Plan, sites: SiteTable, limit_ft: float) -> Observations:
         distances[question.key] = distance
         for radius in question.shares:
             shares[question.key, radius] = exact_shares(question, radius, sites, joined=_joined(plan))
+            measured.add_shares(shares[question.key, radius], distance, radius)
     return Observations(sites, places_of(plan.atlas, sites, None, ()), coverages, distances, shares, lacking)
 
 

@@ -28,6 +28,7 @@ from grownj_geo.nodes import (
     Within,
     WithinNode,
 )
+from grownj_geo.somewherewords import one_name, somewhere_in_words, somewhere_within_words
 from grownj_geo.units import miles_to_ft
 from grownj_geo.values import ANSWER, STRICT
 from grownj_geo.words import (
@@ -328,6 +329,8 @@ def _layer_words(  # noqa: PLR0917 - all of it is asked, in order
     found["share"] = _share_interval(float(measured.share_low[0]), share, float(measured.share_high[0]))
     if index >= 0:
         _record_feature(layer, index, found)
+    if not leaves.sites.placed[0]:
+        return somewhere_in_words(leaves, layer, where, share=share, causes=causes)
     lacking = lacking_figure(leaves, layer, where) if Cause.LIST_UNKNOWN in causes else None
     if lacking is not None:
         _record_feature(layer, lacking[0], found)
@@ -351,7 +354,7 @@ def _radius_words(  # noqa: PLR0911 - one for each thing that can be missing
     if measured is None or layer is None:
         return _unavailable_words(leaves, where.layer, outcome, found)
     radius = miles_to_ft(leaves.bound.figures[where.radius])
-    index = int(measured.feature[0])
+    index = -1 if Cause.LOCATION_UNKNOWN in causes else int(measured.feature[0])
     found["edition"], found["radius_ft"] = layer.manifest.edition, round(radius, 1)
     found["status"] = _noted_status(leaves, where.layer, index)
     if Cause.LOCATION_UNKNOWN in causes:
@@ -359,6 +362,12 @@ def _radius_words(  # noqa: PLR0911 - one for each thing that can be missing
     noun, ground = noun_of(where.layer), asked_words(where, layer.manifest.title, leaves.bound)
     if index < 0:
         return f"no {noun} of {ground} counts on this day"
+    if not leaves.sites.placed[0]:
+        # Nothing is computed of a place that is not known: the least and the greatest distance of any in it.
+        found["distance_ft"] = interval(float(measured.near_low[0]), math.nan, float(measured.far_high[0]))
+        if float(measured.far_high[0]) <= radius or one_name(leaves, layer, where):
+            _record_feature(layer, index, found)
+        return somewhere_within_words(leaves, layer, where, radius)
     name = _record_feature(layer, index, found) or f"the nearest {noun} of {ground}"
     own = own_distance(leaves, layer, where, index)
     found["distance_ft"] = interval(float(own.near_low[0]), float(own.near[0]), float(own.near_high[0]))

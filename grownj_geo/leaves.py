@@ -33,11 +33,12 @@ from grownj_geo.nodes import (
     Within,
     WithinNode,
 )
-from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage, measure_distance
+from grownj_geo.observe import Coverage, Distance, SiteTable, measure_distance
 from grownj_geo.outcomes import from_distances, from_land_shares, from_shares, without_slivers
 from grownj_geo.place import Placement, place_sites
 from grownj_geo.ranking import ranked
 from grownj_geo.shares import share_within
+from grownj_geo.somewhere import Somewhere
 from grownj_geo.statements import ratio_values, with_statements
 from grownj_geo.units import miles_to_ft
 from grownj_geo.values import ANSWER, Values
@@ -57,8 +58,6 @@ __all__ = ["READ_BY_LEAVES", "Leaves", "key_of"]
 
 READ_BY_LEAVES = frozenset({"A3", "A43", "A47"})
 """Readings of how ground is looked at, whatever clause asks: how parts count, which editions, how shares add up."""
-
-_HALF = 0.5
 
 
 @dataclass
@@ -81,6 +80,8 @@ class Leaves:
         Measurements that were made before, by what was measured; the others are made when they are asked for.
     feature_cache
         Answers at other places (stations), by clause: may be shared by all tables of one atlas.
+    anywhere
+        Measure sites without a place too, by what is so in all of their municipality; else they stay open.
     first_distances
         How far the first site is from single features, by layer and features: many clauses name the same one.
     """
@@ -92,6 +93,7 @@ class Leaves:
     placement: Placement = field(init=False)
     membership: Membership = field(init=False)
     given_placement: InitVar[Placement | None] = None
+    anywhere: bool = True
     coverages: dict[Hashable, Coverage] = field(default_factory=dict)
     distances: dict[Hashable, Distance] = field(default_factory=dict)
     feature_cache: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
@@ -116,6 +118,11 @@ class Leaves:
         """The first site alone, by its place."""
         return self.sites.first()
 
+    @cached_property
+    def _measured(self) -> Somewhere:
+        """The sites, also those of which only the municipality is known, to be measured."""
+        return Somewhere.of(self.atlas, self.sites, anywhere=self.anywhere)
+
     def under(self, bound: BoundRulebook, *, feature_cache: dict[int, list[tuple[int, int, int]]]) -> Leaves:
         """Return the leaves of the same sites under other readings, with what was measured and answered already."""
         readings = {f'"{name}"' for name, option in self.bound.readings.items() if bound.readings[name] != option}
@@ -128,6 +135,7 @@ class Leaves:
             self.sites,
             self.facts,
             given_placement=self.placement,
+            anywhere=self.anywhere,
             coverages=self.coverages,
             distances=self.distances,
             land_shares=self.land_shares,
@@ -167,9 +175,8 @@ class Leaves:
         key = key_of(where)
         if key not in self.coverages:
             features = self.features(layer, where)
-            self.coverages[key] = measure_coverage(
-                layer, features, self.sites, doubtful=layer.doubtful(features, where.selection)
-            )
+            doubtful = layer.doubtful(features, where.selection)
+            self.coverages[key] = self._measured.coverage(layer, features, doubtful=doubtful)
         return self.coverages[key]
 
     def distance(self, where: Where) -> Distance | None:
@@ -180,10 +187,10 @@ class Leaves:
         key = key_of(where)
         if key not in self.distances:
             features = self.features(layer, where)
-            found = measure_distance(layer, features, self.sites, doubtful=layer.doubtful(features, where.selection))
+            found = self._measured.distance(layer, features, doubtful=layer.doubtful(features, where.selection))
             doubt = self._doubtful(layer, where)
             if doubt is not None:
-                sure, possible = (measure_distance(layer, features, self.sites) for features in doubt)
+                sure, possible = (self._measured.distance(layer, features) for features in doubt)
                 found = replace(
                     found,
                     near_low=possible.near_low,
@@ -248,8 +255,8 @@ class Leaves:
         return self.bound.readings.get("A3", "undetermined")
 
     def _located(self, values: Values) -> Values:
-        """Make sites without a place undetermined for that cause."""
-        lost = ~self.sites.placed
+        """Make sites without a place undetermined for that cause, where not all of their municipality is alike."""
+        lost = ~self.sites.placed & (values.outcomes[ANSWER] == 0)
         values.outcomes[:, lost] = 0
         if values.margin_ft is not None:
             values.margin_ft[lost] = np.nan
@@ -278,16 +285,28 @@ class Leaves:
 
     def _without_figure(self, where: Where, values: Values) -> Values:
         """Make a no undetermined where a feature that may cover the site lacks a figure that is asked for."""
-        layer = self.layer(where.layer)
-        if layer is not None and where.at_least:
-            selected = layer.select(where.selection, as_of=self.bound.as_of)
-            lacking = selected[np.logical_or.reduce([np.isnan(layer.figures(n)[selected]) for n in where.at_least])]
-            if len(lacking):
-                near = measure_coverage(layer, lacking, self.sites).share_high > 0
-                unsure = near & (values.outcomes[ANSWER] == -1)
-                values.outcomes[:, unsure] = 0
-                values.causes[unsure] = int(Cause.LIST_UNKNOWN)
+        near = self._lacking(where)
+        if near is not None:
+            unsure = near & (values.outcomes[ANSWER] == -1)
+            values.outcomes[:, unsure] = 0
+            values.causes[unsure] = int(Cause.LIST_UNKNOWN)
+            # Elsewhere in the municipality the features may all have their figures.
+            lost = unsure & ~self.sites.placed
+            values.causes[lost] = int(Cause.LOCATION_UNKNOWN)
+            if values.margin_ft is not None:
+                values.margin_ft[lost] = np.nan
         return values
+
+    def _lacking(self, where: Where) -> NDArray[np.bool_] | None:
+        """Return which sites a feature may cover that lacks a figure that is asked for; None where none does."""
+        layer = self.layer(where.layer)
+        if layer is None or not where.at_least:
+            return None
+        selected = layer.select(where.selection, as_of=self.bound.as_of)
+        lacking = selected[np.logical_or.reduce([np.isnan(layer.figures(n)[selected]) for n in where.at_least])]
+        if not len(lacking):
+            return None
+        return np.asarray(self._measured.coverage(layer, lacking).share_high != 0)
 
     def _overlaps(self, node: OverlapsNode) -> Values:
         where = node.overlaps
@@ -333,6 +352,9 @@ class Leaves:
                 if sure is not features:
                     shares[0, i] = self._share(int(i), layer, sure, radius_ft)[0]
                     shares[2, i] = self._share(int(i), layer, possible, radius_ft)[2]
+            found = self.distance(where)
+            if found is not None:
+                self._measured.add_shares(shares, found, radius_ft)
         return self.land_shares[key]
 
     def _share(

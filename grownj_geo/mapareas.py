@@ -12,11 +12,14 @@ import numpy as np
 import shapely
 
 from grownj_geo.answers import answers_many
-from grownj_geo.logic import Cause
+from grownj_geo.evaluate import Evaluation
+from grownj_geo.leaves import Leaves
+from grownj_geo.logic import Cause, Outcome
 from grownj_geo.mapground import OUTLINE_TOLERANCE_FT, Area, DrawnClass, class_of_layer
 from grownj_geo.observe import SiteTable
 from grownj_geo.palette import AreaClass, area_class, area_classes
 from grownj_geo.units import FT_PER_FTUS
+from grownj_geo.values import ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -239,12 +242,16 @@ def _by_municipality(engine: Engine) -> dict[str, dict[str, tuple[str, str | Non
         return {}
     n = len(codes)
     nowhere = SiteTable(np.full(n, None, dtype=object), np.zeros(n), np.zeros(n, dtype=bool), codes)
-    columns = answers_many(engine, nowhere, {}).columns("full")
-    return {
-        name: dict(zip(codes, zip(columns[name], columns[f"{name}_causes"], strict=True), strict=True))
-        for name in wanted
-        if name is not None and name in columns
-    }
+    # What is measured is drawn by itself.
+    leaves = Leaves(engine.bound, engine.atlas, nowhere, anywhere=False, feature_cache=engine.feature_cache)
+    run = Evaluation(engine.bound, leaves, keep=False, margins=False)
+    found: dict[str, dict[str, tuple[str, str | None]]] = {}
+    for name in filter(None, wanted):
+        values = run.category(name)
+        outcomes = [Outcome.of(answer).value for answer in values.outcomes[ANSWER].tolist()]
+        causes = ["; ".join(Cause(flag).words) or None for flag in values.causes.tolist()]
+        found[name] = dict(zip(codes, zip(outcomes, causes, strict=True), strict=True))
+    return found
 
 
 def _municipal(

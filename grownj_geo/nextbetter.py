@@ -219,7 +219,8 @@ class Finder:
             table = SiteTable(np.full(n, None, dtype=object), np.zeros(n), np.zeros(n, dtype=bool), codes)
             stated = {name: [value] * n for name, value in facts}
             bound, atlas = self.engine.bound, self.engine.atlas
-            leaves = Leaves(bound, atlas, table, stated, feature_cache=self.engine.feature_cache)
+            # Lines that are measured are looked for by themselves.
+            leaves = Leaves(bound, atlas, table, stated, anywhere=False, feature_cache=self.engine.feature_cache)
             self._municipal[facts] = Evaluation(bound, leaves, keep=False, margins=False)
         answers = self._municipal[facts].category(category).outcomes[0]
         return frozenset(code for code, answer in zip(codes, answers, strict=True) if answer == 1)

@@ -31,8 +31,11 @@ __all__ = [
     "MARGIN_LIMIT_FT",
     "Coverage",
     "Distance",
+    "NearGround",
     "SiteTable",
     "distances_to_each",
+    "ground_near",
+    "is_small",
     "measure_coverage",
     "measure_distance",
 ]
@@ -198,16 +201,16 @@ def measure_coverage(
         tolerance = accuracy + sites.uncertainty_ft[i]
         reach = max(MARGIN_LIMIT_FT, 2.0 * tolerance)
         if exact:
-            ground = _ground(layer, nominal, site, reach)
+            ground = ground_near(layer, nominal, site, reach)
             result.share_low[i], result.share[i], result.share_high[i] = _shares(site, ground, tolerance)
             result.margin_ft[i] = _margin(site, ground, reach, result.share[i])
             result.feature[i] = _nearest_feature(layer, nominal, site, reach)
             continue
-        result.share_low[i] = _shares(site, _ground(layer, lower, site, reach), tolerance)[0]
-        ground_high = _ground(layer, upper, site, reach)
+        result.share_low[i] = _shares(site, ground_near(layer, lower, site, reach), tolerance)[0]
+        ground_high = ground_near(layer, upper, site, reach)
         result.share_high[i] = _shares(site, ground_high, tolerance)[2]
         if len(nominal):
-            ground = _ground(layer, nominal, site, reach)
+            ground = ground_near(layer, nominal, site, reach)
             result.share[i] = _shares(site, ground, 0.0)[1]
             result.margin_ft[i] = _margin(site, ground, reach, result.share[i])
             if doubtful is not None and doubtful.any() and result.share_high[i] > result.share[i]:
@@ -219,21 +222,22 @@ def measure_coverage(
 
 
 @dataclass(frozen=True)
-class _Ground:
-    """The features near one site, joined: their area and their common line."""
+class NearGround:
+    """The features near one site, joined: their area, their common line, and whether farther ones were left out."""
 
     area: shapely.Geometry
     line: shapely.Geometry
     capped: bool
 
 
-def _is_small(layer: Layer, features: Ints) -> bool:
+def is_small(layer: Layer, features: Ints) -> bool:
     """Return whether all features can be joined for each site without cutting them first."""
     return len(features) <= _FEW_FEATURES and sum(layer.vertices(int(i)) for i in features) <= _MANY_VERTICES
 
 
-def _ground(layer: Layer, features: Ints, site: shapely.Geometry, reach: float) -> _Ground:
-    if _is_small(layer, features):
+def ground_near(layer: Layer, features: Ints, site: shapely.Geometry, reach: float) -> NearGround:
+    """Return the ground that some features make around a site, as far as a reach; in EPSG:3424."""
+    if is_small(layer, features):
         parts = [layer.geometry(int(i)) for i in features]
         capped = False
     else:
@@ -245,10 +249,10 @@ def _ground(layer: Layer, features: Ints, site: shapely.Geometry, reach: float) 
         capped = True
     area = parts[0] if len(parts) == 1 else shapely.union_all(parts)
     shapely.prepare(area)
-    return _Ground(area, shapely.boundary(area), capped)
+    return NearGround(area, shapely.boundary(area), capped)
 
 
-def _shares(site: shapely.Geometry, ground: _Ground, tolerance: float) -> tuple[float, float, float]:
+def _shares(site: shapely.Geometry, ground: NearGround, tolerance: float) -> tuple[float, float, float]:
     if site.geom_type == "Point":
         inside = bool(shapely.intersects(ground.area, site))
         if tolerance > 0 and not ground.area.is_empty:
@@ -273,7 +277,7 @@ def _area_share(site: shapely.Geometry, area: shapely.Geometry) -> float:
     return 1.0 if share > 1.0 - _SHARE_NOISE else share
 
 
-def _margin(site: shapely.Geometry, ground: _Ground, reach: float, share: float) -> float:
+def _margin(site: shapely.Geometry, ground: NearGround, reach: float, share: float) -> float:
     if 0.0 < share < 1.0:
         return np.nan
     if ground.area.is_empty:

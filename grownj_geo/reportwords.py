@@ -125,7 +125,7 @@ def site_pairs(found: Determination) -> list[tuple[str, str | None]]:
     return [
         ("Typed", typed_words(found, most=_MOST_TYPED)),
         ("Located by", site.located_by),
-        ("Place", where or "not known: only what depends on the municipality can be decided"),
+        ("Place", where or "not known: only what its municipality decides, or is the same in all of it"),
         ("Area", area),
         ("Uncertainty", _uncertainty_words(site)),
         ("Parcels", ", ".join(site.pins)),

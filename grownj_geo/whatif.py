@@ -153,7 +153,9 @@ def _from_layer(layer_id: str, causes: Cause, run: Evaluation) -> tuple[_Need, .
     names = set()
     if causes & (Cause.LAYER_MISSING | Cause.LAYER_UNUSABLE):
         names.add(f"layer:{layer_id}")
-    if not run.leaves.sites.placed[0] and layer_id != "designations":
+    # Where all of a municipality is alike, a place in it decides no more; what a layer will say of it nobody knows.
+    unseen = Cause.LOCATION_UNKNOWN | Cause.LAYER_MISSING | Cause.LAYER_UNUSABLE
+    if causes & unseen and not run.leaves.sites.placed[0] and layer_id != "designations":
         names.add("place")
     if not names and Cause.NEAR_LINE in causes:
         names.add(f"position:{layer_id}")
