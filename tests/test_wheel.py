@@ -54,7 +54,9 @@ def test_file_is_in(path: str, names: set[str]) -> None:
     assert path in names
 
 
-@pytest.mark.parametrize("folder", ["rules", "rules/books", "rules/credits", "manifests", "page", "schemas", "templates"])
+@pytest.mark.parametrize(
+    "folder", ["rules", "rules/books", "rules/credits", "manifests", "page", "schemas", "templates"]
+)
 def test_folder_is_in_whole(folder: str, names: set[str]) -> None:
     source = ROOT / "grownj_geo" / folder
     expected = {f"grownj_geo/{folder}/{p.name}" for p in source.iterdir() if p.is_file()}
