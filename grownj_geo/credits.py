@@ -242,6 +242,7 @@ def estimate(
     minimums = minimums_of(sheet, figures, chosen, strict=strict)
     award = award_of(sheet, minimums, figures, strict=strict)
     lines = lines_of(project, sheet, minimums, award, figures)
+    matter = _readings_that_matter(project, areas, figures, chosen, strict=strict)
     used = tuple(dict.fromkeys(name for line in lines for name in line.figures))
     year = _range(award.award_year)
     return Estimate(
@@ -265,7 +266,7 @@ def estimate(
         below_confirmed=tuple(name for name in used if below_confirmed(figures.of(name).status)),
         assumptions=_assumptions(project, sheet, award, strict=strict),
         notes=sheet.notes,
-        cautions=_cautions(project, areas, minimums, chosen, _readings_that_matter(project, areas, figures, chosen))
+        cautions=_cautions(project, areas, minimums, chosen, matter)
         + _no_other_bonuses(project, award, figures)
         + _short_of_benefit(award),
         settles=settling(project, areas, sheet, figures, chosen, used=used, strict=strict),
@@ -353,12 +354,13 @@ _OF_COUNTS = ("A59", "A60")
 
 
 def _readings_that_matter(
-    project: Project, areas: Areas | None, figures: Figures, readings: Mapping[str, str]
+    project: Project, areas: Areas | None, figures: Figures, readings: Mapping[str, str], *, strict: bool
 ) -> list[str]:
     """Return the open questions of what counts that another option would answer otherwise for this project."""
 
     def counts(chosen: Mapping[str, str]) -> tuple[list[object], ...]:
-        found = minimums_of(sheet_of(project, areas, figures, chosen), figures, chosen)
+        sheet = sheet_of(project, areas, figures, chosen, strict=strict)
+        found = minimums_of(sheet, figures, chosen, strict=strict)
         parts = (found.new, found.retained, found.capital)
         return tuple(bound.tolist() for part in parts for bound in (part.low, part.high))
 

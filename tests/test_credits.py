@@ -253,6 +253,19 @@ def test_a_reading_of_what_counts_is_told_where_another_would_count_otherwise() 
     assert any(words.startswith("A60") for words in estimate(project_of(raw), areas).cautions)
 
 
+def test_a_reading_that_matters_only_where_nothing_is_assumed_is_told_there() -> None:
+    # Hours that are not stated are those of one full-time job, unless nothing is assumed.
+    raw = ordinary(business={"industry": "logistics", "primarily_warehouse": False, "technology_startup": False})
+    raw["jobs"][0] |= {"count": 30, "contractors": False, "time_at_facility_percent": 100}
+    stated = ("qualified_incentive_area", "port_district", "port_district_with_container_terminal")
+    areas = areas_by_hand({**dict.fromkeys(stated, True), "rest": "no"})
+    told = [
+        any(words.startswith("A59") for words in estimate(project_of(raw), areas, strict=strict).cautions)
+        for strict in (False, True)
+    ]
+    assert told == [False, True]
+
+
 @settings(max_examples=40, deadline=None)
 @given(projects(), st.data())
 def test_what_would_settle_it_is_what_comes_when_it_is_settled(raw: dict[str, Any], data: st.DataObject) -> None:
