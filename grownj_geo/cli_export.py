@@ -37,6 +37,8 @@ __all__ = ["export_app"]
 
 export_app = typer.Typer(help="GIS files: the areas themselves as polygons, and determined sites.")
 
+_MOST_TOLD = 10
+
 Output = Annotated[
     Path | None,
     option(
@@ -136,7 +138,8 @@ def export_sites_command(
     """Write determined sites with their answers as a GIS file.
 
     INPUT is a table as grownj batch takes it (for its rarer options, run that first), or a table that grownj batch
-    wrote, which is taken as it is. Points and polygons are layers of their own where there are both.
+    wrote, which is taken as it is. Points and polygons are layers of their own where there are both. Rows without an
+    answer come out too, with their problem, and are told. At most 250,000 rows: beyond, grownj batch -o sites.gpkg.
     """
     utf8(*(str(part) for part in (source, output) if part), crs, site, *(reading or ()))
     if columns not in {"brief", "full"}:
@@ -182,10 +185,18 @@ def _tell(written: Exported, *, json: bool) -> None:
     """Say what was written, to the error stream: standard output stays free."""
     if json:
         changes = [change.model_dump(mode="json") for change in written.changes]
-        print_json({"path": str(written.path), "layers": dict(written.layers), "changes": changes})
+        found = {"path": str(written.path), "layers": dict(written.layers), "changes": changes}
+        print_json(found | {"not_answered": list(written.not_answered)})
         return
     for name, count in written.layers.items():
         say(f"{name}: {count:,} feature{'s' * (count != 1)}")
     for change in written.changes:
         say(f"Note: {change.words}")
+    for problem in written.not_answered[:_MOST_TOLD]:
+        say(f"No answer: {problem}")
+    if len(written.not_answered) > _MOST_TOLD:
+        say(f"{len(written.not_answered) - _MOST_TOLD:,} more rows have no answer; the field problem says why.")
+    if written.not_answered:
+        rows = sum(written.layers.values())
+        say(f"Without an answer: {len(written.not_answered):,} of {rows:,} rows.")
     say(f"Wrote {written.path}.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from grownj_geo.answers import answer_columns
 from grownj_geo.areapieces import area_label, cut, default_areas, drawn_areas
 from grownj_geo.batchwork import PREFIX
 from grownj_geo.determine import Directory
-from grownj_geo.exporttables import about_areas, about_sites, answer_marks, area_tables, site_tables
+from grownj_geo.exporttables import about_areas, about_sites, answer_marks, area_tables, problems_in, site_tables
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.files import put_file
 from grownj_geo.finder import Finder
@@ -24,7 +24,7 @@ from grownj_geo.findings import Findings
 from grownj_geo.georeference import declared_system
 from grownj_geo.rows_block import OutColumn
 from grownj_geo.rows_columns import answers_in
-from grownj_geo.siterows import TableOptions, open_table
+from grownj_geo.siterows import TableOptions, open_table, row_source
 from grownj_geo.tableparts import disk_faults
 from grownj_geo.units import WORKING_CRS
 
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "EXPORT_FORMATS",
+    "MOST_ROWS",
     "Exported",
     "check_target",
     "export_areas",
@@ -59,6 +60,10 @@ EXPORT_FORMATS = {
 }
 """Formats by the file's ending, in small letters."""
 
+MOST_ROWS = 250_000
+"""Rows of a table that become one file of sites: all are held in memory, at about 6 KB each."""
+
+_BLOCK_ROWS = 20_000
 _DENSE_FT = 2_000.0
 _MANY_CORNERS = 1_000_000
 _MOST_NAMED = 6
@@ -76,11 +81,14 @@ class Exported:
         How many features each layer has, by name.
     changes
         What the format could not take as it is, and what is to be told.
+    not_answered
+        Why each row without an answer has none, beginning with its number. They are in the file too.
     """
 
     path: Path
     layers: Mapping[str, int]
     changes: tuple[Change, ...]
+    not_answered: tuple[str, ...] = ()
 
 
 def export_format(path: Path) -> str:
@@ -220,7 +228,7 @@ def export_sites(
     Raises
     ------
     LayerFault
-        ``wrong_format``, ``other_rulebook``, and as `run_batch`.
+        ``wrong_format``, ``other_rulebook``, ``too_many_rows`` for more than `MOST_ROWS`, and as `run_batch`.
     RulebookError, LayerError
         As `run_batch`.
     """
@@ -228,6 +236,7 @@ def export_sites(
     engine = question.engine()
     options = options or TableOptions()
     reader = open_table(source, options, directory=Directory(engine.atlas), finder=Finder.at_home(engine.atlas))
+    _check_rows(source, reader.rows, options)
     wanted = {column.name for column in answer_columns(engine, "brief")}
     if wanted <= {name.removeprefix(PREFIX) for name in answers_in(reader.header)}:
         placer = reader.terms.placer(Directory(engine.atlas))
@@ -259,7 +268,26 @@ def _write_sites(
 ) -> Exported:
     tables = site_tables(engine, columns, geometries)
     written = write_tables(tables, path, about=about)
-    return Exported(written.path, written.layers, (*told, *written.changes))
+    return Exported(written.path, written.layers, (*told, *written.changes), tuple(problems_in(columns)))
+
+
+def _check_rows(source: Path, rows: int | None, options: TableOptions) -> None:
+    """Refuse a table that is too long before any row is answered; rows that are not known are counted."""
+    if rows is None:
+        rows = 0
+        # The table itself and not its reader, which would look up addresses.
+        with closing(row_source(source, options).raw_blocks(0, _BLOCK_ROWS)) as blocks:
+            for block in blocks:
+                rows += len(block)
+                if rows > MOST_ROWS:
+                    break
+    if rows > MOST_ROWS:
+        raise LayerFault(
+            "too_many_rows",
+            f"{source} has more than {MOST_ROWS:,} rows; expected at most so many, for all are held in memory. Cut it "
+            "into parts, or use grownj batch, which writes .gpkg, .geojson and .parquet of any length. Nothing was "
+            "written.",
+        )
 
 
 def _check_same(before: Sequence[tuple[str, str]], engine: Engine) -> None:

@@ -17,7 +17,7 @@ from grownj_geo.rows_block import cell_text
 from grownj_geo.rows_columns import name_column
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -31,6 +31,7 @@ __all__ = [
     "about_sites",
     "answer_marks",
     "area_tables",
+    "problems_in",
     "short_names",
     "site_tables",
 ]
@@ -254,6 +255,20 @@ def answer_marks(columns: Mapping[str, Sequence[Any]]) -> list[tuple[str, str]]:
     pairs = zip(_column(columns, "rulebook"), _column(columns, "atlas"), strict=True)
     texts = {tuple("" if mark is None else cell_text(mark) for mark in pair) for pair in pairs}
     return sorted((book, atlas) for book, atlas in texts if book or atlas)
+
+
+def problems_in(columns: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    """Yield why rows of an answered table have no answer, each with its row's number once in front.
+
+    Parameters
+    ----------
+    columns
+        As for `site_tables`.
+    """
+    for row, problem in zip(_column(columns, "row"), _column(columns, "problem"), strict=True):
+        if problem is not None:
+            words = cell_text(problem)
+            yield words if words.startswith("Row ") or row is None else f"Row {cell_text(row)}: {words}"
 
 
 def site_tables(

@@ -45,6 +45,10 @@ _WKT = re.compile(
 )
 _COORDINATE_WORD = re.compile(r"\bLAT|\bLON|\bNAN\b|\bINF", re.IGNORECASE)
 _HEMISPHERE = re.compile(r"[NSEW]\b", re.IGNORECASE)
+_LIKE_A_FILE = re.compile(
+    r".*[^\s.]\.(?:csv|tsv|txt|xlsx?|xlsm|ods|(?:geo)?parquet|gpkg|gdb|shp|shz|zip|kml|kmz|gml|jsonl|ndjson|dbf|dxf|pdf)",
+    re.IGNORECASE,
+)
 _MAX_TYPED = 10_000
 _MAX_WKT = 5_000_000
 _HELP = (
@@ -249,6 +253,22 @@ def _is_file(text: str) -> bool:
         return False
 
 
+def _refuse_other_file(raw: str, plain: str) -> None:
+    """Refuse a file that is no GeoJSON, and what ends like a file and is none: it is no address that is misspelt."""
+    if _is_file(raw):
+        refuse(
+            f"The site was read as the file {raw!r}",
+            "it is not GeoJSON",
+            "Export it as GeoJSON, with .geojson at the end",
+        )
+    if _LIKE_A_FILE.fullmatch(plain):
+        refuse(
+            f"The site was read as the name of a file, {raw!r}",
+            "there is no such file",
+            "Expected one that is there; mind the spelling and the folder",
+        )
+
+
 # Dispatch
 
 
@@ -297,12 +317,8 @@ def _place(text: str, crs: str | None, directory: MunicipalDirectory, *, files: 
             refuse(f"The site was read as {text[:80]!r}", "files are not opened here", "Give the place itself")
         return _file_place(raw if _is_file(raw) else plain, crs, directory)
     # Where files are not opened, nobody may learn either which of them there are.
-    if files and _is_file(raw):
-        refuse(
-            f"The site was read as the file {raw!r}",
-            "it is not GeoJSON",
-            "Export it as GeoJSON, with .geojson at the end",
-        )
+    if files:
+        _refuse_other_file(raw, plain)
     if looks_like_pin(plain):
         pins, notes = parse_pins(plain, directory)
         _refuse_crs(crs, "a parcel number")

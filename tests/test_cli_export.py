@@ -99,3 +99,32 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_any_work(tmp_path: 
         assert done.exit_code == 2
         assert "There is no folder" in said(done)
         assert "cutting" not in said(done)
+
+
+def test_rows_without_an_answer_are_told_whether_the_table_was_answered_before_or_not(tmp_path: Path) -> None:
+    rows = "Newark,40.7344,-74.1641\nIsland,40.60999,-74.14843\nNowhere,,\n"
+    (tmp_path / "sites.csv").write_text(f"name,lat,lon\n{rows}", encoding="utf-8")
+    batch = CliRunner().invoke(cli.app, ["batch", str(tmp_path / "sites.csv"), "-o", str(tmp_path / "answered.csv")])
+    assert batch.exit_code == 0, batch.output
+    for name in ("sites.csv", "answered.csv"):
+        done = run("sites", tmp_path / name, "-o", tmp_path / "sites.gpkg")
+        assert done.exit_code == 0, done.output
+        assert "Without an answer: 2 of 3 rows." in said(done)
+        assert said(done).count("No answer: Row 3: ") == said(done).count("No answer: Row 4: ") == 1
+        assert "outside New Jersey" in said(done)
+    found = json.loads(run("sites", tmp_path / "sites.csv", "-o", tmp_path / "sites.gpkg", "--json").stdout)
+    assert len(found["not_answered"]) == 2
+    (tmp_path / "good.csv").write_text("name,lat,lon\nNewark,40.7344,-74.1641\n", encoding="utf-8")
+    assert "Without an answer" not in said(run("sites", tmp_path / "good.csv", "-o", tmp_path / "good.gpkg"))
+
+
+@pytest.mark.parametrize(("rows", "code"), [(3, 0), (4, 2)])
+def test_a_table_that_is_too_long_is_refused_before_any_work(
+    rows: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("grownj_geo.export.MOST_ROWS", 3)
+    (tmp_path / "sites.csv").write_text("lat,lon\n" + "40.7344,-74.1641\n" * rows, encoding="utf-8")
+    done = run("sites", tmp_path / "sites.csv", "-o", tmp_path / "sites.gpkg")
+    assert done.exit_code == code, done.output
+    assert ("has more than 3 rows" in said(done)) == bool(code)
+    assert (tmp_path / "sites.gpkg").exists() == (not code)

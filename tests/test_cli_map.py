@@ -71,6 +71,7 @@ def test_a_table_and_the_rows_without_an_answer(tmp_path: Path) -> None:
         (("-o", "map.html", "--extent", "county"), "--extent was read as 'county'; expected state or sites", 2),
         (("-o", "map.html", "--layer", "zones"), "--layer was read as 'zones'; expected one of planning_area_1", 2),
         (("elsewhere", "-o", "map.html"), "elsewhere", 2),
+        (("nofile.csv", "-o", "map.html"), "the name of a file, 'nofile.csv': there is no such file", 2),
         (("40.75,-73.0", "-o", "map.html"), "outside New Jersey", 3),
         (("-o", "map.html", "--as-of", "1999-01-01"), "1999-01-01", 2),
         (("-o", "map.html", "--rulebook", "none-such"), "none-such", 2),

@@ -14,7 +14,7 @@ import shapely
 from hypothesis import given
 from hypothesis import strategies as st
 
-from grownj_geo.errors import OutsideNewJerseyError, SiteError
+from grownj_geo.errors import NoPlaceError, OutsideNewJerseyError, SiteError
 from grownj_geo.locate import locate, locate_file
 from grownj_geo.units import to_working
 
@@ -287,3 +287,17 @@ def test_where_files_are_not_opened_nobody_learns_which_there_are(
     with pytest.raises(SiteError) as there:
         locate(named, directory=DIRECTORY, files=False)
     assert str(there.value) == str(without.value)
+
+
+@pytest.mark.parametrize("text", ["nofile.csv", "data/my sites.XLSX", " lots.gpkg ", "C:\\data\\lots.shp.zip"])
+def test_what_ends_like_a_file_and_is_none_is_a_missing_file(text: str) -> None:
+    with pytest.raises(SiteError, match="there is no such file") as refused:
+        locate(text, directory=DIRECTORY)
+    assert not isinstance(refused.value, NoPlaceError)
+    assert repr(text.strip()) in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ["12 Main St. Zip", "csv", ".csv", "1 Depot Plaza, Camden"])
+def test_an_address_is_not_taken_for_a_file(text: str) -> None:
+    with pytest.raises(NoPlaceError):
+        locate(text, directory=DIRECTORY)
