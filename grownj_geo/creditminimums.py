@@ -31,7 +31,7 @@ __all__ = [
     "reduced_minimum",
 ]
 
-_TWO, _ONE, _CENT, _NOISE = Decimal(2), Decimal(1), Decimal("0.01"), Decimal("1E-6")
+_TWO, _ONE, _HALF, _CENT, _NOISE = Decimal(2), Decimal(1), Decimal("0.5"), Decimal("0.01"), Decimal("1E-6")
 _RATES = {
     (True, True): "capital_industrial_new",
     (True, False): "capital_industrial_rehabilitation",
@@ -149,8 +149,9 @@ def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str], *, 
     """
     reduced = _reduced_place(sheet)
     capital_reduced = all_of([reduced, sheet.of_building(_after(sheet, figures))])
-    rate, exact = _required(sheet, capital_reduced, figures, readings)
+    rate, exact, whole = _required(sheet, capital_reduced, figures, readings)
     required = _up_to_cents(exact)
+    rule = _CapitalRule(rate, exact, whole, capital_reduced, figures, readings)
     capital = capital_counted(sheet)
     at_risk = _at_risk(sheet, strict=strict)
     new, retained = jobs_counted(sheet, figures, at_risk, strict=strict)
@@ -172,7 +173,7 @@ def minimums_of(sheet: Sheet, figures: Figures, readings: Mapping[str, str], *, 
         rate=rate,
         capital_required=required,
         capital=capital,
-        capital_met=_capital_met(sheet, capital, exact, rate),
+        capital_met=_capital_met(sheet, capital, rule),
         at_risk=at_risk,
         new=new,
         retained=retained,
@@ -265,9 +266,67 @@ def _least_jobs(
     return Range.choose(sheet.fact("technology_startup"), bands["startup"], otherwise)
 
 
-def _required(sheet: Sheet, reduced: Kleene, figures: Figures, readings: Mapping[str, str]) -> tuple[Range, Range]:
-    """Return dollars for a square foot and in all, before cents, shape (b,) each."""
-    rates, totals = [], []
+@dataclass(frozen=True, eq=False)
+class _CapitalRule:
+    """What is required of buildings, one by one and together.
+
+    Attributes
+    ----------
+    rate, exact, whole
+        Shape (b,): dollars for a square foot, in all, and in all without the reduction of a total, before cents.
+    reduced
+        Shape (b,): whether the minimum of the building is reduced.
+    """
+
+    rate: Range
+    exact: Range
+    whole: Range
+    reduced: Kleene
+    figures: Figures
+    readings: Mapping[str, str]
+
+    @property
+    def of_total(self) -> bool:
+        """Whether the total is reduced, and not the rate (A54)."""
+        return self.readings["A54"] == "total"
+
+    @property
+    def fixed(self) -> NDArray[np.bool_]:
+        """Shape (b,): whether it is known which minimum for a square foot a building has."""
+        same = np.asarray(self.rate.low == self.rate.high, dtype=bool)
+        return same & (self.reduced != 0) if self.of_total else same
+
+    def kind(self, row: int) -> tuple[Decimal, bool]:
+        """Return the minimum for a square foot, and whether a total of such is reduced."""
+        return self.rate.low[row], self.of_total and bool(self.reduced[row] > 0)
+
+    def together(self, rows: list[int]) -> Range:
+        """Return what is required of buildings of one kind together, shape (1,); a total is reduced once."""
+        parts = self.figures.count("capital_reduction_parts")
+        if self.kind(rows[0])[1]:
+            return _cut_totals(_up_to_cents(_sum(self.whole, rows)), parts, self.figures, self.readings)
+        return _up_to_cents(_sum(self.exact, rows))
+
+    def around(self) -> Range:
+        """Return for each building what it adds at least, and at most, to any total that it may be part of.
+
+        However a reduced total is rounded, it is no less than its exact figure and half a dollar for its rounding, and
+        no more than what its buildings would need one by one and half a dollar.
+        """
+        if not self.of_total:
+            return self.exact
+        parts = self.figures.count("capital_reduction_parts")
+        may = self.reduced >= 0
+        low = np.where(may, objects(v - v / parts - _HALF for v in self.whole.low), self.exact.low)
+        most = objects(v - v / parts + _HALF for v in self.whole.high)
+        return Range(low, np.where(may, np.maximum(self.exact.high, most), self.exact.high))
+
+
+def _required(
+    sheet: Sheet, reduced: Kleene, figures: Figures, readings: Mapping[str, str]
+) -> tuple[Range, Range, Range]:
+    """Return dollars for a square foot, in all, and in all before a total is reduced: before cents, shape (b,)."""
+    rates, totals, wholes = [], [], []
     parts = figures.count("capital_reduction_parts")
     sqft = Range.exact(sheet.sqft)
     for cut in (False, True):
@@ -282,11 +341,13 @@ def _required(sheet: Sheet, reduced: Kleene, figures: Figures, readings: Mapping
             by_use.append(Range(low, high))
         rate = Range.choose(sheet.similar, *by_use)
         total = rate * sqft
+        wholes.append(total)
         if cut and readings["A54"] == "total":
             total = _cut_totals(_up_to_cents(total), parts, figures, readings)
         rates.append(rate)
         totals.append(total)
-    return Range.choose(reduced, rates[1], rates[0]), Range.choose(reduced, totals[1], totals[0])
+    rate, exact, whole = (Range.choose(reduced, each[1], each[0]) for each in (rates, totals, wholes))
+    return rate, exact, whole
 
 
 def _up_to_cents(amounts: Range) -> Range:
@@ -374,45 +435,45 @@ def _is_in(sheet: Sheet, industries: tuple[str, ...]) -> Kleene:
 # -- which buildings are taken together ---------------------------------------------------------------
 
 
-def _capital_met(sheet: Sheet, capital: Range, required: Range, rate: Range) -> Kleene:
+def _capital_met(sheet: Sheet, capital: Range, rule: _CapitalRule) -> Kleene:
     """Return whether each project's minimums of capital are met (18.3(a)1v).
 
     Only proximate buildings with the same minimum for a square foot are taken together; the others stand alone. What is
-    required is rounded to cents once, for what is taken together.
+    required is reduced and rounded once, for what is taken together.
     """
-    alone = capital.at_least(_up_to_cents(required))
-    met = all_along(alone, sheet.starts)
+    met = all_along(capital.at_least(_up_to_cents(rule.exact)), sheet.starts)
     if sheet.b == sheet.n:
         return met
     found = met.copy()
     ends = np.append(sheet.starts[1:], sheet.b)
+    around, fixed = rule.around(), rule.fixed
+    safe = capital.at_least(_up_to_cents(around)) > 0
     for project in np.flatnonzero(ends - sheet.starts > 1):
         rows = np.arange(sheet.starts[project], ends[project])
-        found[project] = _complex_met(rows, sheet, capital, required, rate, alone)
+        if bool(safe[rows].all()):
+            found[project] = 1  # however they are grouped
+        else:
+            known = bool(fixed[rows].all())
+            found[project] = _complex_met(rows, sheet, capital, rule, around, known=known)
     return found
 
 
-def _complex_met(  # noqa: PLR0917 - what there is of the buildings
-    rows: NDArray[np.int64], sheet: Sheet, capital: Range, required: Range, rate: Range, alone: Kleene
+def _complex_met(
+    rows: NDArray[np.int64], sheet: Sheet, capital: Range, rule: _CapitalRule, around: Range, *, known: bool
 ) -> int:
-    if bool((alone[rows] > 0).all()):
-        return 1  # however they are grouped
-    fixed = bool((rate.low[rows] == rate.high[rows]).all())
-    grouped = bool((sheet.proximity[rows] >= 0).all())
-    if fixed and grouped:
-        groups: dict[tuple[int, Decimal], list[int]] = {}
+    if known and bool((sheet.proximity[rows] >= 0).all()):
+        groups: dict[tuple[int, tuple[Decimal, bool]], list[int]] = {}
         for row in rows:
-            groups.setdefault((int(sheet.proximity[row]), rate.low[row]), []).append(int(row))
-        return min(_sums_met(capital, required, members) for members in groups.values())
+            groups.setdefault((int(sheet.proximity[row]), rule.kind(row)), []).append(int(row))
+        return min(int(_sum(capital, group).at_least(rule.together(group))[0]) for group in groups.values())
     # It is not known which are taken together. All that could be together falling short is a no in any case.
     widest: dict[object, list[int]] = {}
     for row in rows:
-        widest.setdefault(rate.low[row] if fixed else None, []).append(int(row))
-    short = any(_sums_met(capital, required, members) < 0 for members in widest.values())
+        widest.setdefault(rule.kind(row) if known else None, []).append(int(row))
+    least = Range(around.low, around.low)
+    short = any(_sum(capital, group).at_least(_up_to_cents(_sum(least, group)))[0] < 0 for group in widest.values())
     return -1 if short else 0
 
 
-def _sums_met(capital: Range, required: Range, rows: list[int]) -> int:
-    one = Range(*(np.array([bound[rows].sum()], dtype=object) for bound in (capital.low, capital.high)))
-    other = Range(*(np.array([bound[rows].sum()], dtype=object) for bound in (required.low, required.high)))
-    return int(one.at_least(_up_to_cents(other))[0])
+def _sum(values: Range, rows: list[int]) -> Range:
+    return Range(*(np.array([bound[rows].sum()], dtype=object) for bound in (values.low, values.high)))

@@ -75,3 +75,33 @@ def test_a_project_in_two_buildings_alike_has_what_it_has_in_one(retained: tuple
     # One part in ten of the capital, shared over the jobs: some retained jobs have it, dollars and cents.
     share = Decimal(amount) * sum(retained) / (10 * (60 + sum(retained)))
     assert 0 <= Decimal(4_000 * 60) + share - whole.award_year.low < Decimal("0.01")
+
+
+@pytest.mark.parametrize(
+    ("south", "amount", "near", "met"),
+    [
+        # 600,060 together less a third of it is 400,040; one by one it would be three times 133,347.
+        ("ABC", "400040.00", "park", "yes"),
+        ("ABC", "400039.99", "park", "no"),
+        # Whether they are proximate is open, and with all of it in one building so is the answer.
+        ("ABC", "400040.00", None, "undetermined"),
+        ("ABC", "400038.49", None, "no"),
+        # One with the reduction and one without have no minimum in common.
+        ("A", "333367.00", "park", "no"),
+    ],
+)
+def test_a_total_is_reduced_once_for_what_is_taken_together(south: str, amount: str, near: Any, met: str) -> None:
+    names = "ABC" if len(south) > 1 else "AB"
+    places = [
+        building(name, southern_eight=name in south)
+        | {"gross_leasable_sqft": 10_001, "premises": "industrial", "similar_use_percent": 60, "proximity": near}
+        for name in names
+    ]
+    raw = {
+        "business": {"industry": "manufacturing"},
+        "buildings": places,
+        "jobs": [{"kind": "new", "count": 60, "building": "A"}],
+        "capital": [{"what": "equipment", "amount": amount, "building": "A"}],
+        "approval_date": "2016-10-11",
+    }
+    assert estimate(project_of(raw), readings={"A54": "total"})["condition_capital"].outcome == met
