@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.atlas import Atlas
     from grownj_geo.found import Form, TypedAddress
+    from grownj_geo.locator import Match
     from grownj_geo.parcel import Parcel
     from grownj_geo.parcelstore import ParcelStore
     from grownj_geo.site import Site
@@ -251,17 +252,53 @@ class Finder:
         if site.geometry is None and site.pins and self.sources.store is not None:
             outline, notes = self.outline_of(site.pins)
             by = f"{site.located_by}, by the outline of the loaded parcels" if outline is not None else site.located_by
+            typed = site
             site = replace(site, geometry=outline, located_by=by, notes=tuple(dict.fromkeys((*site.notes, *notes))))
+            choices = self._places(site.pins[0]) if outline is None and len(site.pins) == 1 else ()
+            if choices:
+                return Found(text, form, _shared(typed, choices, site.notes), choices=choices, notes=site.notes)
         return Found(text, form, site, notes=site.notes)
+
+    def _places(self, pin: str) -> tuple[Match, ...]:
+        """Return the places of a parcel number whose outlines do not touch; none where there is one, or none."""
+        from grownj_geo.locator import Match  # noqa: PLC0415 - only where there are several
+        from grownj_geo.parcelgrounds import apart_words, grounds_of  # noqa: PLC0415 - same
+
+        parcels = () if self.sources.store is None else self.sources.store.by_pin(pin)
+        grounds = grounds_of(parcels)
+        if len(grounds) < 2:  # noqa: PLR2004 - one place is no choice
+            return ()
+        first, words = parcels[0], apart_words(pin, parcels, grounds)
+        inside = [shapely.point_on_surface(ground) for ground in grounds]
+        return tuple(
+            Match(
+                locator="local",
+                matched=first.address or pin,
+                score=1.0,
+                kind="parcel",
+                x_ft=point.x,
+                y_ft=point.y,
+                uncertainty_ft=0.0,
+                mun_code=first.mun_code,
+                pin=first.pin,
+                geometry=ground,
+                notes=(words,),
+            )
+            for point, ground in zip(inside, grounds, strict=True)
+        )
 
     def outline_of(self, pins: Sequence[str]) -> tuple[shapely.Geometry | None, tuple[str, ...]]:
         """Return the ground of parcels in EPSG:3424, and notes; no ground where that of any of them is not known.
+
+        A lot without an outline has the one that all of its units have. A number whose outlines do not touch has none.
 
         Parameters
         ----------
         pins
             Parcel numbers that make up one site.
         """
+        from grownj_geo.parcelgrounds import apart_words, grounds_of  # noqa: PLC0415 - only where parcels are loaded
+
         store = self.sources.store
         if store is None:
             return None, ()
@@ -270,19 +307,27 @@ class Finder:
         lacking: list[str] = []
         for pin in pins:
             parcels = store.by_pin(pin)
+            grounds = grounds_of(parcels)
+            outline, words = (None, "") if grounds else _of_units(store, pin)
+            if outline is not None:
+                notes.append(words)
+                shapes[outline.wkb] = outline
+                continue
             drawn = [parcel.geometry for parcel in parcels if parcel.geometry is not None]
             notes += [f"{pin}: {note}" for parcel in parcels for note in parcel.notes]
             if not parcels:
                 notes.append(_not_loaded(store, pin))
             elif drawn and len(drawn) < len(parcels):
                 notes.append(f"{pin}: {len(parcels) - len(drawn)} of its {len(parcels)} records have no outline.")
-            if not drawn:
+            if len(grounds) > 1:
+                notes.append(apart_words(pin, parcels, grounds))
+            if len(grounds) != 1:
                 lacking.append(pin)
-            shapes |= {shape.wkb: shape for shape in drawn}
+            shapes |= {shape.wkb: shape for shape in grounds}
         told = tuple(dict.fromkeys(notes))
         if lacking:
             some = f"The outline of {', '.join(lacking)} is not known, so that the place of the whole site is not."
-            return None, (*told, *([some] if shapes else []))
+            return None, (*told, *([some] if shapes and len(pins) > 1 else []))
         # One outline stays as it came, to the last bit.
         ground, *more = shapes.values()
         return (shapely.union_all([ground, *more]) if more else ground), told
@@ -366,9 +411,38 @@ class Finder:
         )
 
 
+def _shared(site: Site, choices: tuple[Match, ...], notes: tuple[str, ...]) -> Site:
+    """Return what holds for every place of a parcel number: the circle around them, or its municipality."""
+    from grownj_geo.settling import shared_site  # noqa: PLC0415 - only where there are several
+
+    shared = shared_site(choices, typed=site.typed, uncertainty_ft=site.uncertainty_ft)
+    if shared is None:
+        return replace(site, notes=notes)
+    by = f"{site.located_by}: {shared.located_by.removeprefix('address: ')}"
+    return replace(site, geometry=shared.geometry, uncertainty_ft=shared.uncertainty_ft, located_by=by, notes=notes)
+
+
+def _of_units(store: ParcelStore, pin: str) -> tuple[shapely.Geometry | None, str]:
+    """Return the outline of a lot that all of its units have, and words for it; None where there is none such."""
+    from grownj_geo.parcelgrounds import outline_of_units, units_words  # noqa: PLC0415 - only where it is used
+
+    code, block, lot, *qualifier = pin.split("_")
+    if qualifier:
+        return None, ""
+    units = tuple(unit for unit in store.by_lot(code, block, lot) if unit.qualifier)
+    outline = outline_of_units(units)
+    if outline is None:
+        return None, ""
+    count = len({unit.pin for unit in units})
+    words = f"{pin} has no outline of its own; its {count:,} units have one and the same, which is the lot's"
+    return outline, f"{words}: {units_words(units)}."
+
+
 def _not_loaded(store: ParcelStore, pin: str) -> str:
+    from grownj_geo.parcelgrounds import units_words  # noqa: PLC0415 - only where it is used
+
     code, block, lot, *_ = pin.split("_")
     same: tuple[Parcel, ...] = store.by_lot(code, block, lot)
-    others = ", ".join(dict.fromkeys(parcel.pin for parcel in same[:4]))
+    others = units_words(same)
     words = f"{pin} is not among the loaded parcels ({store.edition.name})"
     return f"{words}; of the same lot there are {others}." if others else f"{words}."

@@ -1,6 +1,7 @@
 """The locator on this machine: addresses among the parcels and address points that the user has loaded.
 
-Nothing is sent. A lot with an outline is that outline; one without is where an address point says, else somewhere in
+Nothing is sent. A lot with an outline is that outline; where its number has
+outlines that do not touch, each is a place of its own; a lot without is where an address point says, else somewhere in
 its municipality. Points that lie apart, or off the outline, are places of their own. A house number between two
 neighbours is as wide as both; a street is at least as wide as the study of `locators.yaml` found streets.
 """
@@ -16,6 +17,7 @@ from grownj_geo.addressindex import AddressIndex
 from grownj_geo.addressparse import AddressError, parse_address
 from grownj_geo.found import feet_words
 from grownj_geo.locator import LocatorError, Match, best_first, uncertainty_ft
+from grownj_geo.parcelgrounds import apart_words, grounds_of
 from grownj_geo.settling import GOOD_SCORE, around
 from grownj_geo.units import FT_PER_FTUS
 
@@ -198,12 +200,17 @@ class LocalLocator:
             )
         pin = pins[0] if len(pins) == 1 else f"{first.mun_code}_{first.block}_{first.lot}"
         match = replace(plain, mun_code=first.mun_code, pin=pin, notes=tuple(dict.fromkeys(notes)))
-        shapes = {parcel.geometry.wkb: parcel.geometry for parcel in units if parcel.geometry is not None}
-        if shapes:
-            # One outline stays as it came, to the last bit.
-            outline = next(iter(shapes.values())) if len(shapes) == 1 else shapely.union_all(list(shapes.values()))
-            inside = shapely.point_on_surface(outline)
-            yield replace(match, kind="parcel", x_ft=inside.x, y_ft=inside.y, geometry=outline)
+        grounds = grounds_of(units)
+        twice = _twice(units) if len(grounds) > 1 else ()
+        if twice:
+            match = replace(match, notes=tuple(dict.fromkeys((*twice, *match.notes))))
+        elif len(grounds) > 1:
+            # Units with outlines of their own: the lot is all of them.
+            grounds = (shapely.union_all(list(grounds)),)
+        if grounds:
+            for outline in grounds:
+                inside = shapely.point_on_surface(outline)
+                yield replace(match, kind="parcel", x_ft=inside.x, y_ft=inside.y, geometry=outline)
         elif points:
             yield from _doors(match, points)
         else:
@@ -235,6 +242,17 @@ def _doors(plain: Match, points: Sequence[_Point]) -> Iterator[Match]:
         yield replace(
             plain, kind="rooftop", x_ft=x, y_ft=y, uncertainty_ft=own, notes=tuple(dict.fromkeys((*plain.notes, words)))
         )
+
+
+def _twice(units: Sequence[Parcel]) -> tuple[str, ...]:
+    """Return which parcel numbers of a lot have outlines apart from each other, and how far."""
+    told = []
+    for pin in dict.fromkeys(unit.pin for unit in units):
+        own = [unit for unit in units if unit.pin == pin]
+        grounds = grounds_of(own)
+        if len(grounds) > 1:
+            told.append(apart_words(pin, own, grounds))
+    return tuple(told)
 
 
 def _off_ft(point: _Point, ground: shapely.Geometry) -> float:

@@ -112,7 +112,7 @@ def told_of(*, has_geometry: bool, same_pin: int, same_polygon: int, drawn_apart
     """
     notes = []
     if same_pin > 1 and drawn_apart:
-        notes.append(f"Several polygons: {same_pin} records have this parcel number, each with a part of the outline.")
+        notes.append(f"Several polygons: {same_pin} records have this parcel number, with different outlines.")
     elif same_pin > 1:
         notes.append(f"Duplicate number: {same_pin} records have this parcel number; none was left out or merged.")
     if same_polygon > 1:
