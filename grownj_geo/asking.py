@@ -301,9 +301,13 @@ class Asker:
         return listed + (f" or {len(codes) - 3} more" if len(codes) > 3 else "")  # noqa: PLR2004 - three are readable
 
     def name(self, code: str) -> str:
-        """Return a municipality's name with its code."""
+        """Return a municipality's name with its code; where others have the name too, with its county."""
         names = self._directory.names
-        return f"{names[code][0]} ({code})" if code in names else code
+        if code not in names:
+            return code
+        name, county = names[code]
+        shared = sum(other == name for other, _ in names.values()) > 1
+        return f"{name}, {county} County ({code})" if shared else f"{name} ({code})"
 
     # -- words ----------------------------------------------------------------------------------------
 

@@ -499,3 +499,14 @@ def test_a_locator_that_answers_nothing_is_not_asked_for_every_block(
     asked = len(census.log)
     (again,) = finder.find_many([finder.address("33 Livingston Ave, New Brunswick")])
     assert (again.asked[0].outcome, len(census.log)) == ("left_out", asked)
+
+
+# -- municipalities of one name -----------------------------------------------------------------------
+
+
+def test_municipalities_of_one_name_say_their_county_and_others_do_not(finder: Finder) -> None:
+    choices = finder.find("12 Spring St, Washington Township").choices
+    assert [finder.asker.municipality_words(match) for match in choices] == [
+        "Washington Township, Morris County (1438)"
+    ]
+    assert finder.asker.name("0408") == "Camden City (0408)"
