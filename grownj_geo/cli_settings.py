@@ -51,7 +51,8 @@ def show(*, json: Json = False) -> None:
     print_text("\n".join(lines) + "\n")
 
 
-@settings_app.command("set", epilog=EPILOG)
+# A value may be a number below 0, which the settings refuse with a reason; it is no option.
+@settings_app.command("set", epilog=EPILOG, context_settings={"ignore_unknown_options": True})
 def set_(
     key: Annotated[str, typer.Argument(metavar="KEY", help=_KEY)],
     value: Annotated[str, typer.Argument(metavar="VALUE", help="A number, a text, or names with commas.")],

@@ -118,7 +118,9 @@ class Group(TyperGroup):
                 raise
             words = " ".join(str(getattr(error, "format_message", error.__str__)()).split())
             command = getattr(getattr(error, "ctx", None), "command_path", "grownj")
-            say(f"{words.rstrip('.')}. See {command} --help.")
+            # Without a subcommand the help has been printed, and there is nothing to add.
+            if words:
+                say(f"{words.rstrip('.')}. See {command} --help.")
             code = BAD_INPUT
         except typer.Abort:
             code = 130

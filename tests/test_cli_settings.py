@@ -79,3 +79,15 @@ def test_kept_answers_are_counted_and_forgotten(home: Path) -> None:
     assert "Forgot 2 kept answers." in said
     out, _ = run("show")
     assert "Kept answers of online locators: 0" in out
+
+
+def test_without_a_subcommand_the_help_is_all() -> None:
+    out, said = run(code=2)
+    assert "forget" in out + said
+    assert "See grownj settings" not in said
+
+
+def test_a_number_below_zero_is_a_value_and_refused_with_its_reason() -> None:
+    _, said = run("set", "cache_days", "-3", code=2)
+    assert "cache_days: Input should be greater than or equal to 0" in said
+    assert "No such option" not in said
