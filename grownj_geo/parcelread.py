@@ -68,7 +68,7 @@ _TOLD: dict[str, tuple[Any, str]] = {
         "noted",
         f"Rows with another block or lot beside their parcel number, which was believed: {_FIRST}",
     ),
-    "no_geometry": ("noted", "Parcels without an outline, whose places are not known: {count}."),
+    "no_geometry": ("noted", "Parcels for which the file has no outline, whose places are not known: {count}."),
     "geometry_unusable": ("changed", f"Outlines that cannot be used; these parcels are kept without one: {_FIRST}"),
     "repaired": ("changed", f"Outlines that were not valid, and were repaired: {_FIRST}"),
     "z_dropped": ("noted", "Outlines with heights or measures, which were left out: {count}."),
@@ -362,7 +362,8 @@ class ParcelReader:
         found = Findings(self.name)
         try:
             flat = project(np.array([shapely.force_2d(shape)], dtype=object), self._system, found)
-            mended = repair(flat, np.array([0]), "polygon", found)
+            # Rows count from 0 there.
+            mended = repair(flat, np.array([block.rows[i] - 1]), "polygon", found)
             # What the repair made is looked at as every other outline: does it lie in New Jersey?
             working = declared_system(WORKING_CRS, found)
             placed, still, _ = place_shapes(mended, working, fitting_box(working), source=self.name)

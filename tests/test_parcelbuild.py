@@ -219,6 +219,8 @@ def test_a_bow_tie_is_repaired_and_told_or_left_without_outline(tmp_path: Path, 
         (crossing,) = store.by_pin("0408_81_2")
         assert crossing.geometry is None
         assert any("cannot be used" in note for note in crossing.notes)
+        # The row of the file, and not of what was looked at alone.
+        assert any("row 2 (Self-intersection" in note for note in crossing.notes)
 
 
 def test_owners_are_never_stored(tmp_path: Path, home: Path) -> None:
