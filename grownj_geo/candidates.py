@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 from grownj_geo.errors import LayerError, SiteError
 from grownj_geo.kept import Kept, Refused, read_records
 from grownj_geo.locate import locate
-from grownj_geo.rows_columns import answers_in, name_column
+from grownj_geo.rows_columns import answers_in, chosen_name_column, unnamed_words
 from grownj_geo.siterows import TableOptions, open_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from grownj_geo.finder import Finder
     from grownj_geo.locate import MunicipalDirectory
@@ -56,6 +56,8 @@ def candidates_of(
     directory: MunicipalDirectory,
     crs: str | None = None,
     finder: Finder | None = None,
+    name: str | None = None,
+    tell: Callable[[str], None] | None = None,
 ) -> Iterator[Candidate | Refused]:
     """Yield the sites that are named, in order; one that cannot be read never stops the others.
 
@@ -72,6 +74,10 @@ def candidates_of(
         What coordinates of sites and tables are in, where they do not say it.
     finder
         Looks up addresses and the outlines of parcels; without it neither is.
+    name
+        Column of names in tables; found by its usual name unless given. A table without it is refused.
+    tell
+        Called where no column of names was recognised.
     """
     for text in typed:
         path = Path(text)
@@ -79,7 +85,7 @@ def candidates_of(
         if _is_there(path) and (suffix in _RECORDS or (path.is_dir() and suffix != ".gdb")):
             yield from _of_records(path)
         elif suffix in _TABLES or (suffix == ".geojson" and _is_there(path) and _several_features(path)):
-            yield from _of_table(path, directory, crs, finder)
+            yield from _of_table(path, directory, crs, finder, name, tell)
         else:
             try:
                 found = locate(text, crs=crs, directory=directory) if finder is None else finder.site(text, crs=crs)
@@ -116,13 +122,20 @@ def _of_records(path: Path) -> Iterator[Candidate | Refused]:
             yield Refused(kept.source, f"{kept.source}: {error}")
 
 
-def _of_table(
-    path: Path, directory: MunicipalDirectory, crs: str | None, finder: Finder | None
+def _of_table(  # noqa: PLR0917 - as they came
+    path: Path,
+    directory: MunicipalDirectory,
+    crs: str | None,
+    finder: Finder | None,
+    name: str | None,
+    tell: Callable[[str], None] | None,
 ) -> Iterator[Candidate | Refused]:
     try:
         table = open_table(path, TableOptions(crs=crs), directory=directory, finder=finder)
         answers = answers_in(table.header)
-        named = name_column(table.header)
+        named = chosen_name_column(table.header, name, path.name)
+        if named is None and tell is not None:
+            tell(unnamed_words(table.header, path.name))
         for block in table.blocks(size=_BLOCK):
             names = block.columns[named] if named is not None else None
             for position, row in enumerate(block.rows):
@@ -131,9 +144,9 @@ def _of_table(
                 if site is None:
                     yield Refused(source, f"{path}: {block.problems[position]}")
                     continue
-                name = None if names is None else names[position]
+                called = None if names is None else names[position]
                 told = {column: _text(block.columns[column][position]) for column in answers}
-                yield Candidate(site.typed if name in {None, ""} else str(name), source, site, answers=told)
+                yield Candidate(site.typed if called in {None, ""} else str(called), source, site, answers=told)
     except LayerError as error:
         yield Refused(str(path), str(error) if path.name in str(error) else f"{path}: {error}")
 

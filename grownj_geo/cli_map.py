@@ -43,6 +43,7 @@ __all__ = ["draw_map"]
 
 _SITES = "A table as batch takes it, or places as check takes them, one word each; without any, areas alone."
 _KINDS = (".html", ".png", ".svg", ".pdf")
+_RECORDS = frozenset({".json", ".jsonl", ".ndjson"})
 _MOST_TOLD = 10
 _MANY_BYTES = range(10_000, 1_000_000)
 """Of a table that probably has many sites, and yet so few that each has a panel of its own."""
@@ -101,6 +102,8 @@ def draw_map(
     typed = places_of(sites or [])
     utf8(*typed, crs, name, *(reading or ()), *(str(part) for part in (output, png, svg, pdf) if part))
     table = Path(typed[0]) if len(typed) == 1 and _is_table(typed[0]) else None
+    for word in typed:
+        _refuse_records(word)
     targets = _targets(output, {".png": png, ".svg": svg, ".pdf": pdf}, table)
     if extent not in {None, "state", "sites"}:
         fail(f"--extent was read as {extent!r}; expected state or sites.")
@@ -141,6 +144,22 @@ def _is_table(word: str) -> bool:
         return Path(word).exists()
     except (OSError, ValueError):
         return False
+
+
+def _refuse_records(word: str) -> None:
+    """Refuse records of earlier answers: a map answers anew, and takes only places."""
+    path = Path(word)
+    if not _is_table(word) or not (path.is_dir() or path.suffix.lower() in _RECORDS):
+        return
+    from grownj_geo.kept import Refused, holds_records, record_files  # noqa: PLC0415 - only where it is used
+
+    count = sum(not isinstance(each, Refused) and holds_records(each) for each in record_files([path]))
+    if count:
+        what = f"a folder with {count:,} file{'s' * (count > 1)} of kept records" if path.is_dir() else "a kept record"
+        fail(
+            f"{word} is {what}; expected a table or places, which a map answers anew. With a map of each as it was "
+            f"recorded: grownj report {word} -o report.html. What is answered otherwise now: grownj recheck {word}."
+        )
 
 
 def _targets(output: Path | None, pictures: dict[str, Path | None], table: Path | None) -> list[Path]:

@@ -86,6 +86,7 @@ def report(
     strict_editions: StrictEditions = False,
     rulebook: Annotated[Text, option(metavar="ID|FILE", words="A rulebook (default: grow-nj).")] = None,
     crs: Crs = None,
+    name: Annotated[Text, option("--name", metavar="COLUMN", words="Column of the sites' names in tables.")] = None,
     uncertainty_ft: Uncertainty = 0.0,
     preparer: Annotated[Text, option(metavar="NAME", words="Who prepares it; a blank line without.")] = None,
     on: Annotated[Text, option("--date", metavar="DATE", words="When; a blank line without.")] = None,
@@ -114,7 +115,7 @@ def report(
     grownj report records/ -o reports/ --format html
     """
     typed = places_of(sites or [])
-    utf8(*typed, crs, preparer, contact, output, *(fact or ()), *(reading or ()))
+    utf8(*typed, crs, name, preparer, contact, output, *(fact or ()), *(reading or ()))
     if not typed or output is None:
         fail('Expected sites and where to write, as in: grownj report "40.7344,-74.1641" -o report.pdf.')
     plan = _plan(output, typed, format, pdf_engine)
@@ -132,7 +133,7 @@ def report(
         stated = stated_facts(fact or ())
         described = None if project is None else _project(project, engine, stated)
         maker = Maker(engine, maps=None if no_map else plan.kind, project=described)
-        done, refused = _reported(maker, typed, stated, crs, uncertainty_ft)
+        done, refused = _reported(maker, typed, stated, crs, uncertainty_ft, name)
         if not done:
             _tell_refused(refused)
             raise typer.Exit(OUTSIDE if refused and all(one.outside for one in refused) else cli_site.BAD_INPUT)
@@ -242,8 +243,13 @@ def _project(path: Path, engine: Engine, stated: dict[str, FactValue]) -> Projec
     return found
 
 
-def _reported(
-    maker: Maker, typed: Sequence[str], stated: dict[str, FactValue], crs: str | None, uncertainty_ft: float
+def _reported(  # noqa: PLR0917 - what was typed, in order
+    maker: Maker,
+    typed: Sequence[str],
+    stated: dict[str, FactValue],
+    crs: str | None,
+    uncertainty_ft: float,
+    name: str | None,
 ) -> tuple[list[Reported], list[_NotDone]]:
     """Return what is reported of every site, and what could not be; one never stops the others."""
     from grownj_geo.errors import FactError, OutsideNewJerseyError, SiteError  # noqa: PLC0415 - only where it is used
@@ -252,7 +258,7 @@ def _reported(
     done: list[Reported] = []
     refused: list[_NotDone] = []
     # Counted before any is answered: at the limit nothing would come of the work.
-    found = list(islice(_candidates(maker.engine, typed, crs), _MOST_SITES + 1))
+    found = list(islice(_candidates(maker.engine, typed, crs, name), _MOST_SITES + 1))
     if len(found) > _MOST_SITES:
         fail(f"There are more than {_MOST_SITES:,} sites; expected as many as are read. Use grownj batch for tables.")
     for one in _shown(found):
@@ -268,12 +274,21 @@ def _reported(
     return done, refused
 
 
-def _candidates(engine: Engine, typed: Sequence[str], crs: str | None) -> Iterator[Candidate | Refused]:
+def _candidates(
+    engine: Engine, typed: Sequence[str], crs: str | None, name: str | None
+) -> Iterator[Candidate | Refused]:
     from grownj_geo.candidates import candidates_of  # noqa: PLC0415 - only where it is used
     from grownj_geo.determine import Directory  # noqa: PLC0415 - same
     from grownj_geo.finder import Finder  # noqa: PLC0415 - same
 
-    return candidates_of(typed, directory=Directory(engine.atlas), crs=crs, finder=Finder.at_home(engine.atlas))
+    return candidates_of(
+        typed,
+        directory=Directory(engine.atlas),
+        crs=crs,
+        finder=Finder.at_home(engine.atlas),
+        name=name,
+        tell=lambda words: say(f"Note: {words}"),
+    )
 
 
 def _told(one: Candidate, error: Exception) -> str:

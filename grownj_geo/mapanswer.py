@@ -119,7 +119,7 @@ class Line(NamedTuple):
     @property
     def label(self) -> str:
         """The line's figure, as it stands on a map."""
-        return feet(self.feet) if self.share is None else f"{percent(self.share)} inside"
+        return feet(self.feet) if self.share is None else f"{percent(self.share)} inside {self.to}"
 
     @property
     def words(self) -> str:

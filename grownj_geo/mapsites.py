@@ -10,11 +10,10 @@ import shapely
 
 from grownj_geo.answers import MARGIN_LIMIT_FT
 from grownj_geo.batchwork import answer_block
-from grownj_geo.features import LayerFault
 from grownj_geo.mapanswer import Found, Helpers, SiteAnswer, county_words
 from grownj_geo.maptable import open_sites
 from grownj_geo.place import PlacementKind
-from grownj_geo.rows_columns import name_column
+from grownj_geo.rows_columns import chosen_name_column, unnamed_words
 from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:
@@ -197,8 +196,10 @@ def sites_of_table(
         Where the table cannot be read, or has no column of that name.
     """
     reader = open_sites(path, options, directory=directory, engine=engine)
-    column = _name_column(reader.header, name, reader.name)
+    column = chosen_name_column(reader.header, name, reader.name)
     told = [change.words for change in reader.changes]
+    if column is None:
+        told.append(unnamed_words(reader.header, reader.name))
     names: list[str] = []
     blocks: list[RowBlock] = []
     for block in reader.blocks(0, _BLOCK_ROWS):
@@ -224,15 +225,6 @@ def sites_of_table(
             for answer, row in zip(several.answers(engine, sites), rows, strict=True)
         ]
     return replace(_whole(called, sites, answers, refused), told=tuple(dict.fromkeys(told)))
-
-
-def _name_column(header: Sequence[str], name: str | None, table: str) -> str | None:
-    if name is not None and name not in header:
-        raise LayerFault(
-            "no_column",
-            f"{table} has no column {name!r}; it has {', '.join(map(repr, header[:20]))}. Name one of them.",
-        )
-    return name or name_column(header)
 
 
 def _names(block: RowBlock, column: str | None) -> list[str]:

@@ -20,11 +20,13 @@ __all__ = [
     "Roles",
     "TableOptions",
     "answers_in",
+    "chosen_name_column",
     "find_header",
     "find_roles",
     "name_column",
     "says_where",
     "unique_names",
+    "unnamed_words",
 ]
 
 # Pairs of longitude and latitude come first among the usual pairs of coordinates.
@@ -360,6 +362,28 @@ def name_column(header: Iterable[str]) -> str | None:
     for column in header:
         by_name.setdefault(column.strip().casefold(), column)
     return next((by_name[usual] for usual in _TITLES if usual in by_name), None)
+
+
+def chosen_name_column(header: Sequence[str], name: str | None, table: str) -> str | None:
+    """Return the column of names that was chosen, or the usual one; None where no usual one is there.
+
+    Raises
+    ------
+    LayerFault
+        ``no_column`` where the chosen one is not there.
+    """
+    if name is not None and name not in header:
+        raise LayerFault(
+            "no_column",
+            f"{table} has no column {name!r}; it has {', '.join(map(repr, header[:20]))}. Name one of them.",
+        )
+    return name or name_column(header)
+
+
+def unnamed_words(header: Sequence[str], table: str) -> str:
+    """Return what is to be told of a table without a usual column of names."""
+    listed = ", ".join(map(repr, header[:20]))
+    return f"{table}: no column of names was recognised among {listed}; name one with --name."
 
 
 def says_where(rows: Sequence[Sequence[object]], options: TableOptions) -> bool:

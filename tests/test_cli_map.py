@@ -95,6 +95,21 @@ def test_the_table_is_not_overwritten(tmp_path: Path) -> None:
     assert "is the table that is read" in said(result)
 
 
+def test_kept_records_are_told_as_what_they_are_and_what_takes_them(tmp_path: Path) -> None:
+    folder = tmp_path / "records"
+    folder.mkdir()
+    record = folder / "kept.json"
+    made = CliRunner().invoke(app, ["check", "40.7344,-74.1641", "--save", str(record)])
+    assert made.exit_code == 0, made.output
+    for given, what in ((record, "is a kept record"), (folder, "is a folder with 1 file of kept records")):
+        result = run(str(given), "-o", str(tmp_path / "map.html"))
+        assert result.exit_code == 2
+        assert f"{what}; expected a table or places" in said(result)
+        assert "grownj report" in said(result)
+        assert "grownj recheck" in said(result)
+    assert not (tmp_path / "map.html").exists()
+
+
 def test_help_teaches() -> None:
     result = run("--help")
     assert result.exit_code == 0

@@ -93,6 +93,23 @@ def test_a_table_becomes_one_file_and_a_bad_row_stops_nothing(table: Path, tmp_p
     assert "Sites without an answer" in page
 
 
+def test_names_come_from_the_column_that_is_named_and_it_is_told_where_none_is_known(tmp_path: Path) -> None:
+    path, target = tmp_path / "sites.csv", tmp_path / "all.html"
+    path.write_text("Bldg Nm,lat,lon\nNorth Depot,40.7344,-74.1641\n", encoding="utf-8")
+    result = run(path, "-o", target, "--no-map")
+    assert result.exit_code == 0, result.output
+    assert "no column of names was recognised among 'Bldg Nm', 'lat', 'lon'; name one with --name" in said(result)
+    assert "North Depot" not in target.read_text(encoding="utf-8")
+    result = run(path, "-o", target, "--no-map", "--name", "Bldg Nm")
+    assert result.exit_code == 0, result.output
+    assert "no column of names" not in said(result)
+    assert "North Depot" in target.read_text(encoding="utf-8")
+    result = run(path, "-o", tmp_path / "none.html", "--no-map", "--name", "Nm")
+    assert result.exit_code == 2
+    assert "has no column 'Nm'; it has 'Bldg Nm', 'lat', 'lon'" in said(result)
+    assert not (tmp_path / "none.html").exists()
+
+
 def test_a_folder_has_a_file_for_each_and_a_table_of_all(table: Path, tmp_path: Path) -> None:
     folder = tmp_path / "out"
     result = run(table, "-o", f"{folder}/", "--format", "html", "--no-map")

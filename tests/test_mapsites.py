@@ -120,7 +120,7 @@ def test_the_line_that_cuts_a_lot_comes_first_with_its_share(engine: Engine) -> 
     line = decisive_lines(engine, site, record)[0]
     assert line.findings[0] == "transit_oriented_development"
     assert line.share == evidence.share.value
-    share = line.label.removesuffix(" inside")
+    share = line.label.removesuffix(" inside the radius of 0.50 miles around Metropark")
     assert line.words == f"the radius of 0.50 miles around Metropark cuts the site: {share} of it is inside"
     # From one end of the cut to the other, each on the circle.
     assert line.feet == pytest.approx(80, abs=2)
@@ -212,8 +212,12 @@ def test_a_batch_of_another_day_is_told(asked: Asked, engine: Engine, tmp_path: 
 
 def test_names_come_from_their_column_or_from_the_row(asked: Asked, engine: Engine, tmp_path: Path) -> None:
     path = table_of(tmp_path, [("A", "first", 40.7344, -74.1641)], ("code", "what", "lat", "lon"))
-    assert read(asked, engine, path).names == ("Row 2",)
+    found = read(asked, engine, path)
+    assert found.names == ("Row 2",)
+    words = "sites.csv: no column of names was recognised among 'code', 'what', 'lat', 'lon'; name one with --name."
+    assert words in found.told
     assert read(asked, engine, path, name="what").names == ("first",)
+    assert not any("no column of names" in words for words in read(asked, engine, path, name="what").told)
     with pytest.raises(LayerFault, match="has no column 'title'; it has 'code', 'what', 'lat', 'lon'"):
         read(asked, engine, path, name="title")
 
