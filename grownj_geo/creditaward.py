@@ -289,9 +289,11 @@ def _share_of_capital(capital: Decimal, count: int, jobs: int, *, parts: int) ->
 def _year_limits(sheet: Sheet, lines: dict[str, Kleene], figures: Figures, *, strict: bool) -> dict[str, Range]:
     """Return further yearly limits of each project by what sets them; infinite where there is none."""
     endless = Range.same(sheet.n, INFINITY)
-    held = [line for line in figures.book.lines if line.withholdings]
-    bound = any_along(any_of([lines[line.id] for line in held]), sheet.starts)
-    percent = figures.limit(held[0].withholdings or "")
+    held = {line.id: line.withholdings for line in figures.book.lines if line.withholdings}
+    none = np.full(sheet.b, -1, dtype=np.int8)
+    bound = any_along(any_of([none, *(lines[name] for name in held)]), sheet.starts)
+    # A book has one figure for all lines that are so limited.
+    percent = figures.limit(next(iter(held.values()))) if held else (INFINITY, INFINITY)
     stated = _stated(sheet, "withholdings", strict=strict)
     most = (stated * Range.same(sheet.n, min(percent[0], Decimal(100)))).part(1, 100)
     if percent[1] == INFINITY:

@@ -13,6 +13,7 @@ import yaml
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from grownj_geo.areas import area_names
+from grownj_geo.creditnames import BUSINESS_FACTS, COMPUTED_FACTS, LISTED, PROJECT_FACTS
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import STATUS_ORDER, Status
 from grownj_geo.nodes import Day, Name, Strict, UncertainDay
@@ -91,16 +92,20 @@ class Figure(Strict):
 
     label: Annotated[str, Field(min_length=1)]
     unit: Literal[
-        "dollars", "dollars_per_sqft", "count", "percent", "years", "months", "days", "hours", "sqft", "names", "day"
-    ]
+        "dollars", "dollars_per_sqft", "count", "percent", "years", "months", "days", "hours", "sqft", "day",
+        "industries", "premises", "costs",
+    ]  # fmt: skip
     values: Annotated[tuple[FigureValue, ...], Field(min_length=1)]
 
     @model_validator(mode="after")
     def _fits(self) -> Figure:
-        wanted: type = {"day": date, "names": tuple}.get(self.unit, Decimal)
+        wanted: type = tuple if self.unit in LISTED else date if self.unit == "day" else Decimal
         for each in self.values:
             if each.value is not None and not isinstance(each.value, wanted):
                 raise ValueError(f"{each.value!r} is no value of the unit {self.unit!r}")
+            for name in each.value if isinstance(each.value, tuple) else ():
+                if name not in LISTED[self.unit]:
+                    raise ValueError(f"{name!r} is none of the {self.unit}. {nearest_name(name, LISTED[self.unit])}")
         if len({each.from_ for each in self.values}) != len(self.values):
             raise ValueError("two values begin on the same day; keep one")
         return self
@@ -135,6 +140,9 @@ class Condition(Strict):
             raise ValueError("expected exactly one of area, fact, any, all, not")
         if self.area is not None and self.area not in area_names():
             raise ValueError(f"there is no area {self.area!r}. {nearest_name(self.area, area_names())}")
+        facts = (*PROJECT_FACTS, *BUSINESS_FACTS, *COMPUTED_FACTS)
+        if self.fact is not None and self.fact not in facts:
+            raise ValueError(f"there is no fact {self.fact!r}. {nearest_name(self.fact, facts)}")
         return self
 
     def asked(self) -> Iterator[tuple[str, str]]:
@@ -153,7 +161,7 @@ class Line(Strict):
     Attributes
     ----------
     when
-        Whether it applies, unless a higher one does.
+        Whether it applies, unless a higher one does: one area, or that the project is a mega project.
     base
         The figure of its base amount, dollars for a job and year.
     job_limit, year_limit, withholdings
@@ -168,6 +176,17 @@ class Line(Strict):
     year_limit: Name
     withholdings: Name | None = None
     place: bool = False
+
+    @model_validator(mode="after")
+    def _of_one_thing(self) -> Line:
+        mega = self.when.fact == "mega_project" and not self.place
+        if self.when.area is None and not mega:
+            found = self.when.model_dump(exclude_defaults=True, by_alias=True)
+            raise ValueError(
+                f"the line {self.id!r} applies by {found}; expected {{area: NAME}}, or {{fact: mega_project}} where "
+                "place is not set. Write one of these"
+            )
+        return self
 
 
 class Steps(Strict):
@@ -315,14 +334,10 @@ class CreditBook(Strict):
         for name in named:
             if name not in self.figures:
                 raise ValueError(f"there is no figure {name!r}. {nearest_name(name, self.figures)}")
+        held = list(dict.fromkeys(line.withholdings for line in self.lines if line.withholdings))
+        if len(held) > 1:
+            raise ValueError(f"lines have {', '.join(held)} as withholdings; expected one figure for all. Keep one")
         return self
-
-    def facts(self) -> tuple[str, ...]:
-        """Return the facts that lines and bonuses ask for, each once."""
-        tests = [line.when for line in self.lines]
-        for bonus in self.bonuses:
-            tests += [test for test in (bonus.when, bonus.steps and bonus.steps.most_where) if test]
-        return tuple(dict.fromkeys(name for test in tests for kind, name in test.asked() if kind == "fact"))
 
 
 @lru_cache(maxsize=8)
@@ -423,7 +438,10 @@ class Figures:
 
     def count(self, name: str) -> int:
         """Return a whole figure."""
-        return int(self.number(name))
+        value = self.number(name)
+        if value != int(value):
+            raise RulebookError(f"The figure {name!r} is {value}; expected a whole number. Correct the book.")
+        return int(value)
 
     def names(self, name: str) -> tuple[str, ...]:
         """Return a list of names."""

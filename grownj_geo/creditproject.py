@@ -17,6 +17,7 @@ import yaml
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from grownj_geo.areas import BuildingAreas
+from grownj_geo.creditnames import PROJECT_FACTS, Industry, Premises, Spent
 from grownj_geo.creditparams import Figures, load_credit_book
 from grownj_geo.creditproblems import kind_contradiction, problem_in_words, problems_across
 from grownj_geo.errors import FactError
@@ -45,32 +46,7 @@ __all__ = [
 
 PROJECT_FORMAT: Literal["grownj-project/1"] = "grownj-project/1"
 
-Industry = Literal[
-    "aviation", "defense", "energy", "finance", "health", "life_sciences", "logistics", "manufacturing",
-    "maritime", "technology", "transportation", "other",
-]  # fmt: skip
 Kind = Literal["technology_startup", "manufacturing", "targeted_industry", "other"]
-Premises = Literal["industrial", "warehousing", "logistics", "research_and_development", "other"]
-Spent = Literal[
-    "construction", "equipment", "infrastructure", "highlands_credits", "remediation", "soft_costs",
-    "site_acquisition", "relocation", "professional_services", "vehicles",
-]  # fmt: skip
-
-PROJECT_FACTS = {
-    "choice_neighborhoods": "the project is in the area of a Choice Neighborhoods plan",
-    "mixed_use_moderate_income_housing": "it has or stands near moderate-income housing for a fifth of its employees",
-    "better_than_leed_silver": "it is certified better than LEED Silver",
-    "vacant_million_sqft": "it fills a building of over 1,000,000 sq ft that was vacant for over a year",
-    "revitalization_index_over_465": "the municipality's index of 2007 is above 465",
-    "new_light_rail_half_mile": "it is within half a mile of a light rail station built after the act",
-    "marine_terminal_project": "it is a marine terminal project",
-    "redevelopment_near_highways": "it is in a redevelopment area a quarter mile from one US and two State highways",
-    "auto_headquarters_keeps_400": "it keeps 400 jobs of an automobile maker's headquarters in the municipality",
-    "solar_half_of_electricity": "half of its electricity comes from the sun on site",
-    "near_college": "it is near a college or university as the statute asks",
-}
-"""Facts of a project that a bonus asks for, in words."""
-
 NO_OTHER_BONUSES = "no: there are no bonuses besides those stated and those that areas, figures and facts show"
 """What `rest: no` says of bonuses, in words."""
 

@@ -12,9 +12,10 @@ from grownj_geo.areas import area_names, area_pairs, contradictions
 from grownj_geo.creditcapital import CAPITAL_RULES
 from grownj_geo.creditcolumns import business_kind, is_startup
 from grownj_geo.creditcount import JOB_RULES
+from grownj_geo.creditnames import Industry, Premises
 from grownj_geo.creditparams import Figures, load_credit_book
 from grownj_geo.creditproblems import kind_contradiction
-from grownj_geo.creditproject import NO_OTHER_BONUSES, Business, Industry, Kind, Premises
+from grownj_geo.creditproject import NO_OTHER_BONUSES, Business, Kind
 from grownj_geo.creditrange import INFINITY, Range, money, objects
 from grownj_geo.credits import DEFAULT_DAY
 from grownj_geo.creditsheet import KINDS, LIMITS, NO_OTHERS, STATED_FACTS, UNSAID, Sheet

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grownj_geo.creditproject import PROJECT_FACTS
+from grownj_geo.creditnames import BUSINESS_FACTS, PROJECT_FACTS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from numpy.typing import NDArray
 
     from grownj_geo.creditrange import Amounts, Kleene, Range
 
-__all__ = ["KINDS", "LIMITS", "NO_OTHERS", "STATED_FACTS", "UNSAID", "Sheet", "with_outcomes"]
+__all__ = ["KINDS", "LIMITS", "NO_OTHERS", "STATED_FACTS", "UNSAID", "Sheet"]
 
 KINDS = ("startup", "targeted", "other")
 """Kinds of business as the minimum of jobs knows them; startups and manufacturers are one."""
@@ -28,17 +26,7 @@ UNSAID = 2
 NO_OTHERS = 3
 """The same, and what only a bonus asks for and nobody stated is no."""
 
-STATED_FACTS = (
-    *PROJECT_FACTS,
-    "final_point_of_sale_retail",
-    "university_research_hospital",
-    "auto_headquarters",
-    "drug_device_or_clinical_lab",
-    "primarily_warehouse",
-    "technology_startup",
-    "green_standard",
-    "jobs_at_risk",
-)
+STATED_FACTS = (*PROJECT_FACTS, *BUSINESS_FACTS)
 """Facts that are stated as yes or no; what is not stated is undetermined."""
 
 
@@ -166,23 +154,3 @@ class Sheet:
 
 _ROWS = ("sqft", "similar", "industrial", "new_built", "proximity", "floors", "ceilings")
 _PROJECTS = ("industry", "kind", "years", "by_capital", "approved", "applied", "bonus_given")
-
-
-def with_outcomes(
-    sheet: Sheet, *, areas: Mapping[tuple[str, int], NDArray[np.int8]], facts: Mapping[str, NDArray[np.int8]]
-) -> Sheet:
-    """Return a sheet of copies of one project with other outcomes.
-
-    Parameters
-    ----------
-    sheet
-        Copies of one project.
-    areas
-        By area and building of the project: an outcome for each copy.
-    facts
-        By fact: an outcome for each copy.
-    """
-    changed = {name: values.copy() for name, values in sheet.areas.items()}
-    for (name, building), outcomes in areas.items():
-        changed[name][sheet.starts + building] = outcomes
-    return replace(sheet, areas=changed, facts={**sheet.facts, **facts})

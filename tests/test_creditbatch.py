@@ -124,7 +124,7 @@ def test_a_row_that_cannot_be_read_says_all_that_is_wrong_and_stops_no_other(tmp
     ("line", "words"),
     [
         (GOOD.replace("50000", ""), "gross_leasable_sqft is empty; expected a number"),
-        (GOOD.replace("50000", "0"), "gross_leasable_sqft is 0; expected more"),
+        (GOOD.replace("50000", "0"), "gross_leasable_sqft is 0; expected 1 or more"),
         (GOOD.replace("manufacturing", ""), "industry is empty; expected aviation"),
         (GOOD.replace(",12,", ",nan,"), "new_jobs is 'nan'"),
     ],

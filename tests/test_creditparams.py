@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import yaml
 
+from grownj_geo.creditnames import COMPUTED_FACTS
 from grownj_geo.creditparams import (
     Figures,
     below_confirmed,
@@ -65,9 +66,67 @@ def test_every_figure_has_a_citation_and_a_source_that_is_known(book_id: str) ->
                 assert value.source, f"{name} is {value.status} by no source"
 
 
-def test_a_fact_that_a_bonus_asks_for_can_be_stated_or_is_computed() -> None:
-    computed = {"mega_project", "industrial_premises", "targeted_industry", "substantial_remediation"}
-    assert set(load_credit_book().facts()) == set(PROJECT_FACTS) | computed
+def test_every_fact_of_a_project_is_asked_for_by_a_line_or_a_bonus() -> None:
+    book = load_credit_book()
+    tests = [line.when for line in book.lines]
+    for bonus in book.bonuses:
+        tests += [test for test in (bonus.when, bonus.steps and bonus.steps.most_where) if test]
+    asked = {name for test in tests for kind, name in test.asked() if kind == "fact"}
+    assert asked == set(PROJECT_FACTS) | set(COMPUTED_FACTS)
+
+
+LINE = {"id": "top", "label": "Top", "base": "near", "job_limit": "near", "year_limit": "near"}
+
+
+@pytest.mark.parametrize(
+    ("when", "more"),
+    [
+        ({"fact": "near_college"}, {}),
+        ({"any": [{"area": "priority_area"}, {"fact": "mega_project"}]}, {}),
+        ({"not": {"area": "priority_area"}}, {}),
+        ({"fact": "mega_project"}, {"place": True}),
+    ],
+)
+def test_a_line_of_what_is_not_computed_for_lines_is_refused(when: dict[str, Any], more: dict[str, Any]) -> None:
+    assert "expected {area: NAME}, or {fact: mega_project}" in refused(book(lines=[{**LINE, "when": when, **more}]))
+
+
+@pytest.mark.parametrize("when", [{"area": "priority_area"}, {"fact": "mega_project"}])
+def test_a_line_of_one_area_or_of_mega_projects_is_taken(when: dict[str, Any]) -> None:
+    raw = book(lines=[{**LINE, "when": when}])
+    assert read_credit_book(yaml.safe_dump(raw), name="mine.yaml").lines[0].id == "top"
+
+
+def test_lines_of_two_withholdings_are_refused() -> None:
+    raw = book()
+    raw["figures"]["far"] = raw["figures"]["near"]
+    when = {"area": "priority_area"}
+    raw["lines"] = [{**LINE, "id": f"line_{name}", "when": when, "withholdings": name} for name in ("near", "far")]
+    assert "near, far as withholdings; expected one figure" in refused(raw)
+
+
+@pytest.mark.parametrize(
+    ("unit", "value", "words"),
+    [
+        ("industries", ["finanse"], "'finanse' is none of the industries. Did you mean 'finance'?"),
+        ("costs", ["vehicle"], "Did you mean 'vehicles'?"),
+        ("premises", ["industial"], "Did you mean 'industrial'?"),
+    ],
+)
+def test_a_list_of_what_there_is_not_is_refused(unit: str, value: list[str], words: str) -> None:
+    raw = book()
+    raw["figures"]["near"]["unit"] = unit
+    raw["figures"]["near"]["values"][0]["value"] = value
+    assert words in refused(raw)
+
+
+def test_a_count_with_a_fraction_is_refused_where_a_whole_one_is_needed() -> None:
+    raw = book()
+    raw["figures"]["near"] |= {"unit": "count"}
+    raw["figures"]["near"]["values"][0]["value"] = 3.5
+    figures = Figures(read_credit_book(yaml.safe_dump(raw), name="mine.yaml"), date(2017, 4, 17))
+    with pytest.raises(RulebookError, match="expected a whole number"):
+        figures.count("near")
 
 
 def test_the_lines_come_highest_first() -> None:
@@ -138,6 +197,10 @@ def test_a_figure_that_is_wrong_is_refused_with_its_place(change: dict[str, Any]
         (
             {"bonuses": [{"id": "b", "label": "B", "amount": "near", "when": {}}]},
             "exactly one of area, fact, any, all, not",
+        ),
+        (
+            {"bonuses": [{"id": "b", "label": "B", "amount": "near", "when": {"fact": "near_colege"}}]},
+            "there is no fact 'near_colege'. Did you mean 'near_college'?",
         ),
         ({"colour": "red"}, "colour: Extra inputs are not permitted"),
     ],
