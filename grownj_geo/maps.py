@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from grownj_geo.mapareas import MapAreas, NotDrawn, Outline
     from grownj_geo.mapcommand import SiteWords
     from grownj_geo.mapground import DrawnClass
-    from grownj_geo.mapsites import MapSites
+    from grownj_geo.mapsites import MapSites, NotAnswered
 
 __all__ = ["TILES", "TierKey", "map_html", "tier_keys", "write_map"]
 
@@ -68,14 +68,17 @@ def tier_keys(engine: Engine) -> tuple[TierKey, ...]:
     lines = [tier for tier in engine.rulebook.tiers if not tier.project]
     if not lines:
         return (TierKey(-1, "Site (the rulebook has no base amounts)", "#0072B2", "circle"),)
-    labels = {
-        line.dollars: ", ".join(filter(None, (line.label, weak_words(line.status).strip(" ()")))) for line in lines
-    }
+    labels = {line.dollars: f"{line.label}{_weak_amount(weak_words(line.status).strip(' ()'))}" for line in lines}
     keys = [
         TierKey(dollars, f"${dollars:,}: {labels[dollars]}", look.colour, look.shape)
         for dollars, look in tier_looks(tuple(labels)).items()
     ]
     return (*keys, TierKey(-1, "No amount surely reached", NO_AMOUNT.colour, NO_AMOUNT.shape))
+
+
+def _weak_amount(status: str) -> str:
+    """Return a weak status of an amount for a key, in words that need no explanation."""
+    return " (from a secondary source)" if status == "secondary" else f" ({status})" if status else ""
 
 
 def map_html(engine: Engine, areas: MapAreas, sites: MapSites | None = None, *, online: bool = False) -> str:
@@ -277,7 +280,7 @@ def _sites(engine: Engine, sites: MapSites, keys: Sequence[TierKey], texts: Text
         "floors": coded_bytes(floors),
         "ceilings": coded_bytes(ceilings),
         "notes": _notes(sites, general=general),
-        "refused": [[visible(r.name), visible(r.problem)] for r in sites.not_answered[:_MOST_REFUSED]],
+        "refused": [[visible(r.name), visible(_without_row(r))] for r in sites.not_answered[:_MOST_REFUSED]],
         "refusedCount": len(sites.not_answered),
     }
     if general:
@@ -301,6 +304,12 @@ def _sites(engine: Engine, sites: MapSites, keys: Sequence[TierKey], texts: Text
             _panel(panel, shape, places, texts, asked) for panel, shape in zip(sites.panels, shapes, strict=True)
         ]
     return found
+
+
+def _without_row(refused: NotAnswered) -> str:
+    """Return a problem without the number of the row where the name says it already."""
+    row, colon, rest = refused.problem.partition(": ")
+    return rest if colon and f"{refused.name} ".startswith(f"{row} ") else refused.problem
 
 
 def _notes(sites: MapSites, *, general: bool) -> list[str]:

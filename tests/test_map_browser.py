@@ -92,6 +92,10 @@ def test_every_layer_and_its_pattern_have_a_name(page: Path) -> None:
         for label in view.page.query_selector_all("#legend li.layer"):
             assert label.query_selector("label").inner_text().strip()
             assert label.query_selector("svg.swatch") is not None
+        # Open it would lie on sites.
+        assert view.page.is_hidden("#sources-body")
+        view.page.click("#sources summary")
+        assert view.page.is_visible("#sources-body")
         assert "Sources and editions" in view.page.inner_text("#sources summary")
         assert "edition of 2021-01-01" in view.page.inner_text("#sources-body")
         assert view.page.query_selector(".leaflet-control-scale-line") is not None
@@ -232,6 +236,17 @@ def test_the_policy_stops_what_is_not_the_pages_own(hostile: Path) -> None:
         view.page.wait_for_timeout(200)
         assert view.page.evaluate("window.ran") == []
         assert {b.split()[0] for b in view.page.evaluate("window.breaches")} >= {"script-src-elem", "script-src-attr"}
+
+
+def test_a_row_without_an_answer_is_numbered_once(tmp_path: Path) -> None:
+    table = tmp_path / "rows.csv"
+    table.write_text("lat,lon\n40.7344,-74.1641\n0,0\n", encoding="utf-8")
+    with opened(map_of(table, tmp_path / "map.html", most_whole=2_000), **DESK) as view:
+        view.page.click("#site-notes summary")
+        text = view.page.inner_text("#site-notes")
+        assert text.count("Row 3: ") == 1
+        assert "(0, 0)" in text
+        assert view.faults() == []
 
 
 def test_sites_without_a_place_are_in_the_list(tmp_path: Path) -> None:

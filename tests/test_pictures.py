@@ -128,7 +128,7 @@ def test_sites_are_counted_by_amount_and_named(engine: Engine, areas: MapAreas) 
     assert "Edge" in texts
     # The count follows the amount's status; both are wrapped to the width of the key.
     amount = next(k for k, text in enumerate(texts) if text.startswith("$4,000"))
-    assert " ".join(texts[amount : amount + 2]) == "$4,000: distressed municipality, secondary (1)"
+    assert " ".join(texts[amount : amount + 2]) == "$4,000: distressed municipality (from a secondary source) (1)"
 
 
 def test_a_polygon_is_drawn_as_one(engine: Engine, areas: MapAreas) -> None:

@@ -56,7 +56,8 @@ grownj.start = function (map, groups) {
     make("p", {}, data.words.disclaimer)
   );
   const corner = document.getElementById("sources");
-  corner.open = window.innerWidth > 1100;
+  // Closed at first: open it would lie on sites.
+  corner.open = false;
   map.getContainer().querySelector(".leaflet-bottom.leaflet-right").prepend(corner);
   corner.classList.add("leaflet-control");
   L.DomEvent.disableClickPropagation(corner);

@@ -80,8 +80,8 @@ grownj.panel = function (map, data, sites, areas) {
     L.polyline(ends, { ...common, color: "#000000", weight: 2.5, dashArray: "8 5" }).addTo(lines);
     L.circleMarker(ends[1], { ...common, radius: 5, color: "#000000", weight: 2, fillColor: "#FFFFFF", fillOpacity: 1 }).addTo(lines);
     const label = make("span", { class: "distance" }, text(line[5]));
-    const short = map.latLngToContainerPoint(ends[0]).distanceTo(map.latLngToContainerPoint(ends[1])) < 90;
-    L.tooltip({ permanent: true, direction: short ? "top" : "center", offset: short ? [0, -18] : [0, 0], pane: "distances", className: "distance-label", interactive: false })
+    // Above the line: at its middle the site's own mark may stand, where the line cuts the site.
+    L.tooltip({ permanent: true, direction: "top", offset: [0, -18], pane: "distances", className: "distance-label", interactive: false })
       .setLatLng([(ends[0][0] + ends[1][0]) / 2, (ends[0][1] + ends[1][1]) / 2]).setContent(label).addTo(lines);
   }
 
