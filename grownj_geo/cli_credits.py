@@ -55,6 +55,16 @@ Exit codes:
 
 2  bad input: project, site, areas, reading or option; every problem is told at once"""
 
+_BATCH_EPILOG = """A file of the name given with -o is replaced, once the new one is whole.
+
+Exit codes:
+
+0  every row came out; those without an answer say why in credit_problem, and how many there are is told at the end
+
+1  something unforeseen: please report it
+
+2  bad input: the table cannot be read or lacks a column, a reading or option; nothing was written"""
+
 Confirmed = Annotated[bool, option("--confirmed-only", words="Leave open what rests on a figure below confirmed.")]
 Stated = Annotated[bool, option("--take-unverified", words="Take unverified figures as they stand.")]
 Readings = Annotated[Texts, option("--reading", metavar="ID=OPTION", words="A way to read (A13=none); repeatable.")]
@@ -232,12 +242,13 @@ def areas(
         print_text(areas_of({"site": [engine.determine(place) for engine in engines]}).to_json())
 
 
-@credits_app.command()
+@credits_app.command(epilog=_BATCH_EPILOG)
 def batch(
     source: Annotated[Path | None, typer.Argument(metavar="INPUT", help="The table: CSV, XLSX or Parquet.")] = None,
     *,
     output: Annotated[
-        Path | None, option("-o", "--output", metavar="FILE", words="Where to write, by its ending.")
+        Path | None,
+        option("-o", "--output", metavar="FILE", words="Where to write, by its ending; what is there is replaced."),
     ] = None,
     confirmed_only: Confirmed = False,
     take_unverified: Stated = False,

@@ -80,7 +80,8 @@ def count_jobs(
             continue
         eligible, why = _eligible(group, figures, found.unsaid, strict=strict)
         if eligible is False:
-            found.notes.append(f"{group.count:,} {group.kind} jobs do not count: {why}.")
+            why += _lacking(group, figures, strict=strict)
+            found.notes.append(f"{group.count:,} {group.kind} jobs do not count: {'; '.join(why)}.")
             continue
         full = _full_time(group, figures.number("full_time_hours"), found.unsaid, strict=strict)
         healthy = taken(group.health_benefits, True, "health_benefits", found.unsaid, strict=strict)
@@ -88,10 +89,8 @@ def count_jobs(
         found.low["plain"] += group.count if plain else 0
         found.high["plain"] += group.count if plain is not False else 0
         if plain is False:
-            lacking = "no health benefits"
-            if full is False and group.hours_per_week is not None:
-                lacking = f"{group.hours_per_week:g} hours a week, not {figures.number('full_time_hours'):g}"
-            found.notes.append(f"{group.count:,} {group.kind} jobs do not count one by one: {lacking}.")
+            lacking = _lacking(group, figures, strict=strict)
+            found.notes.append(f"{group.count:,} {group.kind} jobs do not count one by one: {'; '.join(lacking)}.")
         pooled = all_met([eligible, any_met([healthy, _by_agreement(group, found.unsaid, strict=strict)])])
         for rule, least in needed.items():
             low, high = _hours(group, least, pooling, strict=strict)
@@ -135,11 +134,23 @@ def may_count(group: JobGroup, figures: Figures, *, strict: bool = False) -> Tri
     return True if all_met([eligible, healthy, full]) else None
 
 
-def _eligible(group: JobGroup, figures: Figures, unsaid: set[str], *, strict: bool) -> tuple[Tri, str]:
-    """Return whether jobs may count under any rule, and why not."""
+def _lacking(group: JobGroup, figures: Figures, *, strict: bool) -> list[str]:
+    """Return why jobs are no full-time jobs one by one."""
+    found, needed = [], figures.number("full_time_hours")
+    if _full_time(group, needed, set(), strict=strict) is False:
+        found.append(f"{group.hours_per_week:g} hours a week, not {needed:g}")
+    if group.health_benefits is False:
+        found.append("no health benefits")
+    return found
+
+
+def _eligible(group: JobGroup, figures: Figures, unsaid: set[str], *, strict: bool) -> tuple[Tri, list[str]]:
+    """Return whether jobs may count under any rule, and every reason why not."""
+    why = []
     hired_out = taken(group.contractors, False, "contractors", unsaid, strict=strict)
     if hired_out:
-        return False, "independent contractors or consultants"
+        why.append("independent contractors or consultants")
+        unsaid = set()  # what else is left out changes nothing
     share, needed = group.time_at_facility_percent, figures.number("time_at_facility_percent")
     if share is None:
         there = taken(None, True, "time_at_facility_percent", unsaid, strict=strict)
@@ -148,8 +159,8 @@ def _eligible(group: JobGroup, figures: Figures, unsaid: set[str], *, strict: bo
     else:
         there = taken(group.customary_time, False, "customary_time", unsaid, strict=strict)
         if there is False:
-            return False, f"{share:g} % of their time at the facility, not {needed:g} %"
-    return all_met([None if hired_out is None else True, there]), ""
+            why.append(f"{share:g} % of their time at the facility, not {needed:g} %")
+    return all_met([None if hired_out is None else not hired_out, there]), why
 
 
 def _full_time(group: JobGroup, needed: Decimal, unsaid: set[str], *, strict: bool) -> Tri:

@@ -170,6 +170,24 @@ def test_a_table_comes_out_with_the_credit_beside(tmp_path: Path) -> None:
     assert (summary["rows"], summary["answered"]) == (2, 1)
 
 
+def test_the_help_of_a_table_says_what_becomes_of_the_file_and_of_rows_without_an_answer(tmp_path: Path) -> None:
+    words = " ".join(run("batch", "--help").output.replace("│", " ").split())
+    assert "is replaced, once the new one is whole" in words
+    assert "0 every row came out; those without an answer say why" in words
+    source, target = tmp_path / "projects.csv", tmp_path / "credits.csv"
+    target.write_text("kept")
+    source.write_text("project\nA\n")
+    assert run("batch", source, "-o", target).exit_code == 2
+    assert target.read_text() == "kept"
+    source.write_text(
+        "industry,premises,construction,gross_leasable_sqft,similar_use_percent,new_jobs,retained_jobs,"
+        "capital_investment\nmanufacturing,industrial,rehabilitation,50000,100,many,0,1000000\n"
+    )
+    done = run("batch", source, "-o", target)
+    assert (done.exit_code, "1 rows, 0 answered" in done.stderr) == (0, True)
+    assert "many" in target.read_text()
+
+
 def test_a_credit_of_the_bill_is_a_file_that_names_its_program(tmp_path: Path) -> None:
     path = tmp_path / "zone.yaml"
     path.write_text(

@@ -57,3 +57,25 @@ def test_what_does_not_count_is_told_with_the_reason() -> None:
     found = count_jobs([JobGroup(kind="new", count=3, time_at_facility_percent=Decimal(50))], FIGURES)
     assert found.notes == ["3 new jobs do not count: 50 % of their time at the facility, not 80 %."]
     assert count_jobs([JobGroup(kind="new", count=3)], FIGURES).unsaid
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (
+            {"contractors": True, "time_at_facility_percent": 50, "hours_per_week": 20, "health_benefits": False},
+            (
+                "3 new jobs do not count: independent contractors or consultants; 50 % of their time at the facility, "
+                "not 80 %; 20 hours a week, not 35; no health benefits."
+            ),
+        ),
+        ({"contractors": True}, "3 new jobs do not count: independent contractors or consultants."),
+        (
+            {"hours_per_week": 34, "health_benefits": False},
+            "3 new jobs do not count one by one: 34 hours a week, not 35; no health benefits.",
+        ),
+        ({"health_benefits": False}, "3 new jobs do not count one by one: no health benefits."),
+    ],
+)
+def test_every_test_that_a_group_fails_is_told(more: dict[str, Any], words: str) -> None:
+    assert count_jobs([JobGroup.model_validate({"kind": "new", "count": 3, **more})], FIGURES).notes == [words]
