@@ -36,6 +36,7 @@ __all__ = [
     "areas_of_row",
     "building_areas",
     "contradictions",
+    "near_area",
     "rulebooks_for",
 ]
 
@@ -44,6 +45,8 @@ AREAS_FORMAT: Literal["grownj-areas/1"] = "grownj-areas/1"
 OutcomeWord = Literal["yes", "no", "undetermined"]
 _WORDS = {"yes": "yes", "no": "no", "undetermined": "undetermined", "true": "yes", "false": "no", "": "undetermined"}
 _UNSAID = "it was not stated"
+_NEAR = 0.7
+"""How much of two names has to be alike for one to be suggested for the other."""
 
 
 class _Record(BaseModel):
@@ -65,6 +68,8 @@ class AreaName(_Record):
         Areas that a place in this one is surely in, and surely not in, by their definitions.
     ground_of
         Areas that have this one as a ground, to which there are exceptions.
+    also
+        Other names that people have for it: none that is taken, each that is understood.
     """
 
     name: str
@@ -75,6 +80,7 @@ class AreaName(_Record):
     within: tuple[str, ...] = ()
     apart_from: tuple[str, ...] = ()
     ground_of: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()
 
     @property
     def asked(self) -> str:
@@ -93,6 +99,25 @@ def area_names() -> dict[str, AreaName]:
     """
     path = resources.files("grownj_geo") / "rules" / "credits" / "areas.yaml"
     return {area.name: area for area in read_entries(path.read_bytes(), AreaName, name=path.name)}
+
+
+def near_area(name: str) -> str:
+    """Return a sentence that says what area a name is likely to mean, or where all names are printed if none is near.
+
+    Examples
+    --------
+    >>> near_area("priority_aera"), near_area("transit_oriented_development")
+    ("Did you mean 'priority_area'?", "Did you mean 'transit_bonus'?")
+    >>> near_area("oil_field")
+    'Nothing is called nearly that; grownj credits areas PLACE prints every name.'
+    """
+    from difflib import get_close_matches  # noqa: PLC0415 - only when something is wrong
+
+    known = {word: area.name for area in area_names().values() for word in (area.name, *area.also)}
+    close = get_close_matches(name.strip().lower().replace(" ", "_"), known, n=1, cutoff=_NEAR)
+    if close:
+        return f"Did you mean {known[close[0]]!r}?"
+    return "Nothing is called nearly that; grownj credits areas PLACE prints every name."
 
 
 def contradictions(yes: Container[str], no: Container[str]) -> list[str]:
@@ -253,7 +278,7 @@ class BuildingAreas(_Record):
     def _known(self) -> BuildingAreas:
         for name in self.areas:
             if name not in area_names():
-                raise ValueError(f"there is no area {name!r}. {nearest_name(name, area_names())}")
+                raise ValueError(f"there is no area {name!r}. {near_area(name)}")
         words = contradictions(*({n for n, a in self.areas.items() if a.outcome == said} for said in ("yes", "no")))
         if words:
             raise ValueError(f"{'; '.join(words)}. Correct one of each")
@@ -268,7 +293,7 @@ class BuildingAreas(_Record):
             If no credit rule asks for such an area.
         """
         if name not in area_names():
-            raise KeyError(f"there is no area {name!r}. {nearest_name(name, area_names())}")
+            raise KeyError(f"there is no area {name!r}. {near_area(name)}")
         found = self.areas.get(name)
         return found if found is not None and found.outcome != "undetermined" else self._followed(name, found)
 

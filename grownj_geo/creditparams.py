@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 import yaml
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from grownj_geo.areas import area_names
+from grownj_geo.areas import area_names, near_area
 from grownj_geo.creditnames import BUSINESS_FACTS, COMPUTED_FACTS, LISTED, PROJECT_FACTS
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import STATUS_ORDER, Status
@@ -139,7 +139,7 @@ class Condition(Strict):
         if len(given) != 1:
             raise ValueError("expected exactly one of area, fact, any, all, not")
         if self.area is not None and self.area not in area_names():
-            raise ValueError(f"there is no area {self.area!r}. {nearest_name(self.area, area_names())}")
+            raise ValueError(f"there is no area {self.area!r}. {near_area(self.area)}")
         facts = (*PROJECT_FACTS, *BUSINESS_FACTS, *COMPUTED_FACTS)
         if self.fact is not None and self.fact not in facts:
             raise ValueError(f"there is no fact {self.fact!r}. {nearest_name(self.fact, facts)}")

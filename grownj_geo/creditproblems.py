@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["kind_contradiction", "problem_in_words", "problems_across"]
 
 _SHOWN = 60
+_BEGUN, _NEAR = 3, 0.7
+"""Letters that a word has to begin with alike, or how much of it has to be alike, for another to be suggested."""
 _EXPECTED = {
     "construction": "new or rehabilitation",
     "method": "per_job or capital_investment",
@@ -65,10 +67,7 @@ def problem_in_words(raw: object, error: Mapping[str, Any], models: Mapping[str,
         said = f"found {found}; expected a day as YYYY-MM-DD. Write it so."
     elif kind == "literal_error":
         options = [str(option) for option in _options(model, named)]
-        close = nearest_name(str(stated), options) if options else ""
-        # All of them are named already.
-        near = close if close.startswith("Did you mean") else "Choose one."
-        said = f"found {found}; expected {_expected(model, named)}. {near}"
+        said = f"found {found}; expected {_expected(model, named)}. {_near(str(stated), options)}"
     elif kind in _LIMITS:
         least, key = _LIMITS[kind]
         said = f"found {found}; expected {least} {error['ctx'][key]}. Correct the number."
@@ -81,6 +80,16 @@ def problem_in_words(raw: object, error: Mapping[str, Any], models: Mapping[str,
     else:
         said = f"found {found}; {words[:1].lower()}{words[1:]}. Correct it."
     return f"{place}: {said}"
+
+
+def _near(stated: str, options: list[str]) -> str:
+    """Return which of the options is likely meant; all of them are named already."""
+    from difflib import get_close_matches  # noqa: PLC0415 - only when something is wrong
+
+    word = stated.strip().lower()
+    begun = [option for option in options if len(word) >= _BEGUN and option.startswith(word)]
+    close = begun if len(begun) == 1 else get_close_matches(word, options, n=1, cutoff=_NEAR)
+    return f"Did you mean {close[0]!r}?" if close else "Choose one."
 
 
 def _part(loc: tuple[int | str, ...]) -> str:

@@ -249,3 +249,22 @@ def test_determinations_of_two_days_are_refused() -> None:
     one, other = (determine(NEWARK, load_atlas(as_of=day)) for day in days)
     with pytest.raises(FactError, match="of 2016-01-04 and 2017-04-17; expected one day"):
         areas_of({"A": [one], "B": [other]})
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("transit_oriented_development", "Did you mean 'transit_bonus'?"),
+        ("Distressed municipality", "Did you mean 'distressed_municipality'?"),
+        ("development_corporation", "Nothing is called nearly that; grownj credits areas PLACE prints every name."),
+    ],
+)
+def test_an_area_is_suggested_where_one_is_near(name: str, words: str) -> None:
+    with pytest.raises(FactError) as caught:
+        areas_by_hand({name: True})
+    assert f"there is no area {name!r}. {words}" in str(caught.value)
+
+
+def test_other_names_of_areas_are_no_names_of_areas() -> None:
+    names = [*area_names(), *(word for area in area_names().values() for word in area.also)]
+    assert len(names) == len(set(names))

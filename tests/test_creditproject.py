@@ -108,6 +108,11 @@ def test_all_problems_of_a_bad_project_are_told_at_once() -> None:
         ({"capital": [{"what": "equipment", "amount": "0.001"}]}, "capital > 1 > amount"),
         ({"approval_date": date(2020, 2, 2)}, "approval_date: found 2020-02-02; expected a day from 2013-09-18"),
         ({"business": {"industry": "zzz"}}, "transportation or other. Choose one."),
+        ({"business": {"industry": "banking"}}, "transportation or other. Choose one."),
+        (
+            {"buildings": [BUILDING | {"construction": "rehab"}]},
+            "new or rehabilitation. Did you mean 'rehabilitation'?",
+        ),
         ({"approval_date": "soon"}, "approval_date: found 'soon'; expected a day as YYYY-MM-DD"),
         (
             {"capital": [{"what": "equipment", "amount": 1, "incurred": "2016-02-03"}]},
