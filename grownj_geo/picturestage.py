@@ -49,6 +49,8 @@ MARKERS = {"square": "s", "diamond": "D", "triangle": "^", "circle": "o", "ring"
 _MOST_NAMED = 30
 _LEAST_BAND_POINTS = 2.0
 _MOST_LINES = 12
+_ABOVE = 0.025
+"""Of the height of a picture: how far above a cut its words stand."""
 _TOWNS_BELOW_FT = 30 * FT_PER_MILE
 _STATIONS_BELOW_FT = 12 * FT_PER_MILE
 
@@ -274,7 +276,12 @@ def _lines(axes: Axes, sites: MapSites, taken: Taken) -> None:
         axes.plot(*ends, color="black", linewidth=1.3, linestyle=(0, (5, 2)), zorder=5.1)
         axes.plot(ends[0][1], ends[1][1], "o", color="black", markerfacecolor="white", markersize=5, zorder=5.2)
         if np.ptp(ends, axis=1).max() > 0.06 * (axes.get_xlim()[1] - axes.get_xlim()[0]):
-            _text(axes, float(np.mean(ends[0])), float(np.mean(ends[1])), line.label, taken, size=7.5, bold=True)
+            x, y = float(np.mean(ends[0])), float(np.mean(ends[1]))
+            if line.share is not None:
+                # At the middle of a cut stands the site's own mark: the words stand above its upper end.
+                top = int(np.argmax(ends[1]))
+                x, y = float(ends[0][top]), float(ends[1][top]) + _ABOVE * (axes.get_ylim()[1] - axes.get_ylim()[0])
+            _text(axes, x, y, line.label, taken, size=7.5, bold=True)
 
 
 def has_amount(sites: MapSites, key: TierKey, keys: Sequence[TierKey]) -> NDArray[np.bool_]:

@@ -101,6 +101,18 @@ def test_a_single_site_has_its_answer_its_line_and_its_sources(figure: Any) -> N
     assert "not legal advice" in whole
 
 
+def test_the_share_of_a_cut_says_of_what_and_stands_clear_of_the_lot(engine: Engine, areas: MapAreas) -> None:
+    x, y = (float(v) for v in to_working(-74.320347, 40.567092))
+    lot = Site(typed="lot", located_by="drawn", geometry=shapely.box(x - 900, y - 400, x + 900, y + 400))
+    figure = draw_picture(engine, areas, sites_of_places(None, engine, [lot]))
+    (words,) = (t for t in figure.findobj(lambda a: hasattr(a, "get_text")) if " % inside " in t.get_text())
+    assert words.get_text().endswith(" % inside the radius of 0.50 miles around Metropark")
+    figure.canvas.draw()
+    box = words.get_window_extent().transformed(words.axes.transData.inverted())
+    # The mark of the site stands within the lot.
+    assert box.y0 > y + 400
+
+
 def test_signs_that_the_font_lacks_are_marked(figure: Any) -> None:
     title = next(text for text in texts_of(figure) if text.startswith("<script>"))
     assert "Éléonore Ωμέγα Жёлтый" in title
