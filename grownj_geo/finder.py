@@ -18,6 +18,7 @@ from grownj_geo.errors import NoPlaceError, SiteError
 from grownj_geo.found import Found, UnsettledSiteError, feet_words
 from grownj_geo.locate import locate
 from grownj_geo.pins import match_municipality, parse_pins
+from grownj_geo.site import Site
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from grownj_geo.locator import Match
     from grownj_geo.parcel import Parcel
     from grownj_geo.parcelstore import ParcelStore
-    from grownj_geo.site import Site
 
 __all__ = ["Finder", "Sources"]
 
@@ -286,6 +286,31 @@ class Finder:
             )
             for point, ground in zip(inside, grounds, strict=True)
         )
+
+    def ground_of(self, pins: Sequence[str]) -> tuple[shapely.Geometry | None, float, str, tuple[str, ...]]:
+        """Return the ground of parcels as `find` has it for their numbers, without the choices.
+
+        Parameters
+        ----------
+        pins
+            Parcel numbers that make up one site.
+
+        Returns
+        -------
+        tuple of (shapely.Geometry or None, float, str, tuple of str)
+            Outline or point in EPSG:3424, how far the true place may be from it in feet, how it became a place (empty
+            where it did not), and notes.
+        """
+        outline, notes = self.outline_of(pins)
+        if outline is not None:
+            return outline, 0.0, ", by the outline of the loaded parcels", notes
+        choices = self._places(pins[0]) if len(pins) == 1 else ()
+        if not choices:
+            return None, 0.0, "", notes
+        number = Site(typed="", located_by="", mun_code=choices[0].mun_code, mun_basis="pin", pins=tuple(pins))
+        shared = _shared(number, choices, ())
+        how = shared.located_by if shared.geometry is not None else ""
+        return shared.geometry, shared.uncertainty_ft, how, notes
 
     def outline_of(self, pins: Sequence[str]) -> tuple[shapely.Geometry | None, tuple[str, ...]]:
         """Return the ground of parcels in EPSG:3424, and notes; no ground where that of any of them is not known.

@@ -155,14 +155,14 @@ class RowFinder:
         for row in rows:
             parcel = said.get(row)
             if parcel is not None and parcel.pins:
-                outline, notes = self._finder.outline_of(parcel.pins)
+                outline, slack_ft, how, notes = self._finder.ground_of(parcel.pins)
                 for other in list(self._others(raw, row, parcel.code, "address", "city"))[:1]:
                     own = f"{self._directory.names[parcel.code][0]} ({parcel.code})"
                     words = f"The address names {other!r}; the parcel is in {own} by its number, which counts."
                     notes = (*notes, words)
                 if outline is not None or notes:
-                    by = "parcel number (PAMS_PIN), by the outline of the loaded parcels" if outline is not None else ""
-                    found[row] = LocatedRow(outline, located_by=by, typed=" ".join(parcel.pins), notes=notes)
+                    by = f"parcel number (PAMS_PIN){how}" if outline is not None else ""
+                    found[row] = LocatedRow(outline, slack_ft, located_by=by, typed=" ".join(parcel.pins), notes=notes)
                 continue
             try:
                 text = self._text(raw, row, "" if parcel is None else parcel.code)
@@ -330,19 +330,31 @@ class RowFinder:
         if looks_like_pin(text):
             pins, told = parse_pins(text, self._directory)
             names = tuple(map(str, pins))
-            outline, more = self._finder.outline_of(names)
-            by = "parcel number (PAMS_PIN)" + (", by the outline of the loaded parcels" if outline is not None else "")
+            outline, slack_ft, how, more = self._finder.ground_of(names)
             return LocatedRow(
-                outline, code=pins[0].mun_code, basis="pin", pins=names, typed=text, located_by=by, notes=(*told, *more)
+                outline,
+                slack_ft,
+                code=pins[0].mun_code,
+                basis="pin",
+                pins=names,
+                typed=text,
+                located_by=f"parcel number (PAMS_PIN){how}",
+                notes=(*told, *more),
             )
         read = parse_lot(text, self._directory)
         if read is None:
             return None
         pin, notes = read
-        outline, more = self._finder.outline_of([str(pin)])
-        by = "block and lot, by the outline of the loaded parcels" if outline is not None else "block and lot"
+        outline, slack_ft, how, more = self._finder.ground_of([str(pin)])
         return LocatedRow(
-            outline, code=pin.mun_code, basis="pin", pins=(str(pin),), typed=text, located_by=by, notes=(*notes, *more)
+            outline,
+            slack_ft,
+            code=pin.mun_code,
+            basis="pin",
+            pins=(str(pin),),
+            typed=text,
+            located_by=f"block and lot{how}",
+            notes=(*notes, *more),
         )
 
     def _count(self, found: Found) -> None:

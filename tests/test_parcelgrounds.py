@@ -135,3 +135,18 @@ def test_a_lot_has_the_outline_that_all_of_its_units_have(finder: Finder) -> Non
     assert any("its 2 units have one and the same" in n and "C0001, 0408_82_1_C0002" in n for n in found.notes)
     # Units with outlines of their own do not say what the lot is.
     assert finder.site("0408_86_1").geometry is None
+
+
+@pytest.mark.parametrize(
+    "pin", ["0408_82_1", "0408_83_2", "0408_84_2", "0408_85_2", "0408_86_1", "0408_86_1_C0001", "0408_1_1"]
+)
+def test_tables_get_the_ground_that_one_number_gets(finder: Finder, pin: str) -> None:
+    site = finder.site(pin)
+    ground, slack_ft, how, notes = finder.ground_of([pin])
+    assert (ground is None) == (site.geometry is None)
+    if ground is not None:
+        assert ground.equals(site.geometry)
+        assert site.located_by.endswith(how)
+        assert how
+    assert slack_ft == site.uncertainty_ft
+    assert set(notes) <= set(site.notes)
