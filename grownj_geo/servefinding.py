@@ -11,6 +11,7 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -230,7 +231,7 @@ def _settled(finder: Finder, text: str, placed: Placed) -> Site:
     try:
         return finder.site(text, **placed.said())
     except UnsettledSiteError as error:
-        choices = [_choice(finder, match, text) for match in error.found.choices[:_MOST_CHOICES]]
+        choices = _choices(finder, error.found.choices[:_MOST_CHOICES], text)
         code = "several_places" if len(choices) > 1 else "place_not_sure" if choices else "place_not_found"
         asked = _asked_words(error.found)
         raise ProblemError(422, api_words(str(error)), code=code, more={"choices": choices, "asked": asked}) from error
@@ -253,7 +254,7 @@ def search_words(finder: Finder, text: str, limit: int) -> dict[str, Any]:
     """
     found = finder.find(text, files=False)
     matches = found.choices or (() if found.match is None else (found.match,))
-    choices = [_choice(finder, match, text) for match in matches[:limit]]
+    choices = _choices(finder, matches[:limit], text)
     if found.match is not None:
         # Nobody has to choose: what is certain is asked as it was typed.
         choices[0]["ask"] = {"site": text}
@@ -274,6 +275,17 @@ def search_words(finder: Finder, text: str, limit: int) -> dict[str, Any]:
 
 def _asked_words(found: Found) -> list[dict[str, Any]]:
     return [vars(each) | {"words": api_words(each.words)} for each in found.asked]
+
+
+def _choices(finder: Finder, matches: Sequence[Match], text: str) -> list[dict[str, Any]]:
+    """Return places as the API shows them; of a number that is there twice each asks by its own outline."""
+    choices = [_choice(finder, match, text) for match in matches]
+    times = Counter(match.pin for match in matches)
+    for match, choice in zip(matches, choices, strict=True):
+        if times[match.pin] > 1 and match.geometry is not None and "site" in choice["ask"]:
+            del choice["ask"]["site"]
+            choice["ask"] |= {"geometry": choice["geometry"], "pin": match.pin, "uncertainty_ft": 0.0}
+    return choices
 
 
 def _choice(finder: Finder, match: Match, text: str) -> dict[str, Any]:

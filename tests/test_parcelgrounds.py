@@ -13,6 +13,7 @@ from grownj_geo.finder import Finder
 from grownj_geo.parcel import Parcel
 from grownj_geo.parcelbuild import import_parcels
 from grownj_geo.parcelgrounds import apart_words, grounds_of, outline_of_units, units_words
+from grownj_geo.servefinding import search_words
 from grownj_geo.units import FT_PER_FTUS, to_lonlat
 
 if TYPE_CHECKING:
@@ -150,3 +151,10 @@ def test_tables_get_the_ground_that_one_number_gets(finder: Finder, pin: str) ->
         assert how
     assert slack_ft == site.uncertainty_ft
     assert set(notes) <= set(site.notes)
+
+
+def test_each_place_of_a_number_that_is_there_twice_is_asked_about_by_its_own_outline(finder: Finder) -> None:
+    choices = search_words(finder, "Camden City block 83 lot 2", 8)["choices"]
+    assert [choice["ask"]["pin"] for choice in choices] == ["0408_83_2", "0408_83_2"]
+    assert all("site" not in choice["ask"] for choice in choices)
+    assert choices[0]["ask"]["geometry"] != choices[1]["ask"]["geometry"]
