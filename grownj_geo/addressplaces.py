@@ -103,7 +103,7 @@ class PlaceBook:
         --------
         >>> book = PlaceBook({"0408": ("Camden City", "Camden"), "0717": ("City of Orange Township", "Essex")})
         >>> book.find("Orange"), book.find("Camdne").how
-        (Place(typed='Orange', mun_codes=('0717',), how='named'), 'guessed')
+        (Place(typed='Orange', mun_codes=('0717',), how='named', against=''), 'guessed')
         """
         words = _words(text)
         base, types = _base(words)
