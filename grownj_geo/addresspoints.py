@@ -17,8 +17,6 @@ from grownj_geo.rows_place import plain_numbers
 from grownj_geo.rows_shapes import fitting_box, place_points
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from grownj_geo.georeference import Georeference
@@ -127,7 +125,7 @@ class PointReader:
             else:
                 kept.append(i)
                 block.addresses.append(text)
-        zips, kinds = self._cells(raw, "zip_code"), self._cells(raw, "kind")
+        zips, kinds = self.columns.cells(raw, "zip_code"), self.columns.cells(raw, "kind")
         block.rows = [raw.first_row + i for i in kept]
         block.xy = xy[kept]
         block.zip_codes = [None if zips[i] is None else zip_of(zips[i], raw.first_row + i, self.tally) for i in kept]
@@ -135,19 +133,13 @@ class PointReader:
         block.mun_codes = self._codes(raw, kept, block)
         return block
 
-    def _cells(self, raw: RawBlock, role: str) -> Sequence[Any]:
-        if role in self.columns.constants:
-            return [self.columns.constants[role]] * len(raw)
-        column = self.columns[role]
-        return raw.columns[column] if column is not None else [None] * len(raw)
-
     def _addresses(self, raw: RawBlock) -> list[str | None]:
         """Return the address of each row: as it is written whole, else put together of its parts."""
         if self.columns["address"] is not None:
-            whole = self._cells(raw, "address")
+            whole = self.columns.cells(raw, "address")
             return [plain_address(cell, raw.first_row + i, self.tally) for i, cell in enumerate(whole)]
-        parts = [self._cells(raw, role) for role in ADDRESS_PARTS if self.columns[role] is not None]
-        streets = self._cells(raw, "street")
+        parts = [self.columns.cells(raw, role) for role in ADDRESS_PARTS if self.columns[role] is not None]
+        streets = self.columns.cells(raw, "street")
         joined = []
         for i, cells in enumerate(zip(*parts, strict=True)):
             text = " ".join(word for cell in cells if (word := _word(cell)))
@@ -176,7 +168,7 @@ class PointReader:
         return found, problems
 
     def _codes(self, raw: RawBlock, kept: list[int], block: PointBlock) -> list[str]:
-        names, counties = self._cells(raw, "municipality"), self._cells(raw, "county")
+        names, counties = self.columns.cells(raw, "municipality"), self.columns.cells(raw, "county")
         codes = ["" if is_blank(names[i]) else self._municipalities.code(names[i], counties[i]) or "" for i in kept]
         lacking = [k for k, code in enumerate(codes) if not code]
         if lacking:

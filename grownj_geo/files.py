@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
+import uuid
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["put_file", "put_new_file", "written_beside"]
+__all__ = ["one_writer", "put_file", "put_new_file", "written_beside"]
 
 
 def put_file(written: Path, target: Path) -> None:
@@ -91,3 +93,29 @@ def written_beside(target: Path, *, new: bool = False) -> Iterator[Path]:
         beside = Path(folder) / target.name
         yield beside
         (put_new_file if new else put_file)(beside, target)
+
+
+@contextmanager
+def one_writer(root: Path, *, timeout_s: float) -> Iterator[Path]:
+    """Lock a store for one writer, and give it an empty folder in there that goes when it is done.
+
+    Raises
+    ------
+    filelock.Timeout
+        If somebody else writes for longer than that.
+    OSError
+        If the folder cannot be written.
+    """
+    import filelock  # noqa: PLC0415 - writing is rare
+
+    root.mkdir(parents=True, exist_ok=True)
+    with filelock.FileLock(root / ".lock", timeout=timeout_s):
+        incoming = root / "incoming"
+        # Nobody else writes now: what lies here was left by a run that was stopped.
+        shutil.rmtree(incoming, ignore_errors=True)
+        beside = incoming / f"add-{uuid.uuid4().hex}"
+        beside.mkdir(parents=True)
+        try:
+            yield beside
+        finally:
+            shutil.rmtree(incoming, ignore_errors=True)

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from grownj_geo.parceltables import Kind
+    from grownj_geo.rows_block import RawBlock
+
 
 __all__ = ["ADDRESS_PARTS", "Columns", "find_columns", "plain_name", "usual_names"]
 
@@ -103,6 +105,13 @@ class Columns:
     def __getitem__(self, role: str) -> str | None:
         """Return the column of a role; None where there is none."""
         return self.by_role.get(role)
+
+    def cells(self, raw: RawBlock, role: str) -> Sequence[Any]:
+        """Return what rows say for a role: what is stated for all, else their cells, else None for each."""
+        if role in self.constants:
+            return [self.constants[role]] * len(raw)
+        column = self[role]
+        return raw.columns[column] if column is not None else [None] * len(raw)
 
     @property
     def used(self) -> frozenset[str]:

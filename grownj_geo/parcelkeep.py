@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grownj_geo.errors import LayerError
+from grownj_geo.files import one_writer
 from grownj_geo.parceltables import (
     DATABASE_FILE,
     RECORD_FILE,
@@ -199,17 +200,8 @@ def writing(home: str | os.PathLike[str] | None) -> Iterator[Path]:
 
     root = parcels_folder(home)
     try:
-        root.mkdir(parents=True, exist_ok=True)
-        with filelock.FileLock(root / ".lock", timeout=_LOCK_SECONDS):
-            incoming = root / "incoming"
-            # Nobody else writes now: what lies here was left by a run that was stopped.
-            shutil.rmtree(incoming, ignore_errors=True)
-            beside = incoming / f"add-{uuid.uuid4().hex}"
-            beside.mkdir(parents=True)
-            try:
-                yield beside
-            finally:
-                shutil.rmtree(incoming, ignore_errors=True)
+        with one_writer(root, timeout_s=_LOCK_SECONDS) as beside:
+            yield beside
     except filelock.Timeout as error:
         raise LayerError(
             f"Parcels are being loaded into {root} by another run for more than {_LOCK_SECONDS:.0f} s. Wait for it, or "

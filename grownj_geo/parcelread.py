@@ -21,8 +21,6 @@ from grownj_geo.rows_shapes import fitting_box, place_shapes
 from grownj_geo.units import WORKING_CRS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from grownj_geo.georeference import Georeference
@@ -196,16 +194,10 @@ class ParcelReader:
 
     # -- numbers ----------------------------------------------------------------------------------------
 
-    def _cells(self, raw: RawBlock, role: str) -> Sequence[Any]:
-        if role in self.columns.constants:
-            return [self.columns.constants[role]] * len(raw)
-        column = self.columns[role]
-        return raw.columns[column] if column is not None else [None] * len(raw)
-
     def _numbers(self, raw: RawBlock, block: ParcelBlock) -> list[int]:
         """Fill in the numbers; return the positions of the rows that have one."""
-        pins, municipalities = self._cells(raw, "pin"), self._cells(raw, "municipality")
-        lots, lands = self._cells(raw, "lot"), self._cells(raw, "block")
+        pins, municipalities = self.columns.cells(raw, "pin"), self.columns.cells(raw, "municipality")
+        lots, lands = self.columns.cells(raw, "lot"), self.columns.cells(raw, "block")
         known, plain = self._municipalities.names, _PLAIN_PIN.fullmatch
         unread = raw.problems if raw.shapes is None else {}
         kept: list[int] = []
@@ -240,7 +232,7 @@ class ParcelReader:
 
     def _number(self, raw: RawBlock, i: int, row: int) -> tuple[str, str, str, str, str] | None:
         """Return number, municipality, block, lot and qualifier of a row that is not plain; None where it has none."""
-        pin = cell_text(self._cells(raw, "pin")[i]).strip().strip("'\"").rstrip("_")
+        pin = cell_text(self.columns.cells(raw, "pin")[i]).strip().strip("'\"").rstrip("_")
         if not pin:
             return self._from_parts(raw, i, row)
         text = "".join(pin.split()).upper()
@@ -259,10 +251,10 @@ class ParcelReader:
         return number, restored, plain_part(parts[0]), plain_part(parts[1]), qualifier
 
     def _from_parts(self, raw: RawBlock, i: int, row: int) -> tuple[str, str, str, str, str] | None:
-        cells = [self._cells(raw, role)[i] for role in ("block", "lot", "qualifier")]
-        municipality, county = self._cells(raw, "municipality")[i], self._cells(raw, "county")[i]
+        cells = [self.columns.cells(raw, role)[i] for role in ("block", "lot", "qualifier")]
+        municipality, county = self.columns.cells(raw, "municipality")[i], self.columns.cells(raw, "county")[i]
         if is_blank(municipality):
-            municipality = self._cells(raw, "municipal_name")[i]
+            municipality = self.columns.cells(raw, "municipal_name")[i]
         if any(is_blank(part) for part in (municipality, *cells[:2])):
             self.tally.add("no_number", row)
             return None
@@ -285,8 +277,8 @@ class ParcelReader:
         return number, code, land, lot, qualifier
 
     def _compare_municipality(self, raw: RawBlock, i: int, row: int, code: str, number: str) -> None:
-        typed = self._cells(raw, "municipality")[i]
-        beside = self._municipalities.code(typed, self._cells(raw, "county")[i])
+        typed = self.columns.cells(raw, "municipality")[i]
+        beside = self._municipalities.code(typed, self.columns.cells(raw, "county")[i])
         if beside is not None and beside != code:
             self.tally.add("other_municipality", row, f"{number} and {cell_text(typed)[:40]!r}")
 
@@ -298,7 +290,7 @@ class ParcelReader:
     # -- what else the file says ------------------------------------------------------------------------
 
     def _texts(self, raw: RawBlock, kept: list[int], block: ParcelBlock) -> None:
-        addresses, zips, kinds = (self._cells(raw, role) for role in ("address", "zip_code", "property_class"))
+        addresses, zips, kinds = (self.columns.cells(raw, role) for role in ("address", "zip_code", "property_class"))
         tally, first = self.tally, raw.first_row
         block.addresses = [plain_address(addresses[i], first + i, tally) for i in kept]
         block.zip_codes = [None if zips[i] is None else zip_of(zips[i], first + i, tally) for i in kept]

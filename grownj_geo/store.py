@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import uuid
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -21,6 +20,7 @@ import shapely
 from grownj_geo.edition import LAYER_FILE, RECORD_FILE, Edition, Held, Stated, held_in
 from grownj_geo.errors import LayerError
 from grownj_geo.features import LayerFault, LoadReport
+from grownj_geo.files import one_writer
 from grownj_geo.layercheck import check_layer, is_blank
 from grownj_geo.layerfile import NOT_FIELDS, write_layer
 
@@ -198,17 +198,8 @@ class Store:
         import filelock  # noqa: PLC0415 - writing is rare
 
         try:
-            self.home.mkdir(parents=True, exist_ok=True)
-            with filelock.FileLock(self.home / ".lock", timeout=_LOCK_SECONDS):
-                incoming = self.home / "incoming"
-                # Nobody else writes now: what lies here was left by a run that was stopped.
-                shutil.rmtree(incoming, ignore_errors=True)
-                beside = incoming / f"add-{uuid.uuid4().hex}"
-                beside.mkdir(parents=True)
-                try:
-                    yield beside
-                finally:
-                    shutil.rmtree(incoming, ignore_errors=True)
+            with one_writer(self.home, timeout_s=_LOCK_SECONDS) as beside:
+                yield beside
         except filelock.Timeout as error:
             raise LayerError(
                 f"The store {self.home} is being written by another run for more than {_LOCK_SECONDS:.0f} s. "
