@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,19 @@ class CreditCase:
 
 def credit_cases(program: str | None = None) -> list[CreditCase]:
     """Return the cases of all files, or of one program."""
+    return [copy.deepcopy(case) for case in _all_cases() if program in {None, case.program}]
+
+
+@lru_cache(maxsize=1)
+def _all_cases() -> tuple[CreditCase, ...]:
+    """Read every file once for all test files that ask."""
     found: list[CreditCase] = []
     for path in sorted(FOLDER.glob("*.yaml")):
-        file = yaml.safe_load(path.read_text(encoding="utf-8"))
+        file = yaml.load(path.read_text(encoding="utf-8"), Loader=yaml.CSafeLoader)
         of = file.get("program", "grow-nj")
-        if program in {None, of}:
-            for case in file["cases"]:
-                found += _cases(path.name, of, case, file.get("projects", {}))
-    return found
+        for case in file["cases"]:
+            found += _cases(path.name, of, case, file.get("projects", {}))
+    return tuple(found)
 
 
 def _cases(file: str, program: str, case: dict[str, Any], projects: dict[str, Any]) -> list[CreditCase]:

@@ -17,9 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import httpx
 
+from grownj_geo.serverun import listening, server_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from fastapi import FastAPI
 
 _READY_S = 60.0
 
@@ -91,6 +95,22 @@ def serving(home: Path, *options: str, env: dict[str, str] | None = None) -> Ite
             reader.join(5)
             if process.stderr is not None:
                 process.stderr.close()
+
+
+@contextmanager
+def serving_here(app: FastAPI) -> Iterator[int]:
+    """Run a server of an application in a thread of this process, and yield its port."""
+    sock = listening("127.0.0.1", 0)
+    server = server_of(app)
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
+    thread.start()
+    try:
+        yield sock.getsockname()[1]
+    finally:
+        server.should_exit = True
+        thread.join(30)
+        sock.close()
+    assert not thread.is_alive()
 
 
 def _read(process: subprocess.Popen[str], found: Served) -> None:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import socket
-import threading
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from serving import read_all
+from serving import read_all, serving_here
 from starlette.responses import Response
 
 from grownj_geo import serverun
 from grownj_geo.serveapp import create_app
-from grownj_geo.serverun import listening, server_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,17 +39,8 @@ def _running(home: Path) -> Iterator[int]:
     async def much() -> Response:
         return Response(bytes(30_000_000))
 
-    sock = listening("127.0.0.1", 0)
-    server = server_of(app)
-    thread = threading.Thread(target=server.run, kwargs={"sockets": [sock]})
-    thread.start()
-    try:
-        yield sock.getsockname()[1]
-    finally:
-        server.should_exit = True
-        thread.join(30)
-        sock.close()
-    assert not thread.is_alive()
+    with serving_here(app) as port:
+        yield port
 
 
 def _closed_after_s(sock: socket.socket, *, drip: bytes, longest_s: float = 8.0) -> float:
