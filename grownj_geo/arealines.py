@@ -14,7 +14,7 @@ import shapely
 from grownj_geo.bulkfind import MunicipalLines
 from grownj_geo.bulkplan import no_sites, plan_of
 from grownj_geo.features import LayerFault
-from grownj_geo.leaves import key_of
+from grownj_geo.measured import key_of
 from grownj_geo.nodes import (
     ContainsFeatureNode,
     InsideNode,

@@ -19,8 +19,8 @@ from grownj_geo.bulk import evaluate_many
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.evidence import clause_label
 from grownj_geo.facts import load_facts
-from grownj_geo.leaves import key_of
 from grownj_geo.logic import Cause
+from grownj_geo.measured import key_of
 from grownj_geo.nodes import (
     ContainsFeatureNode,
     CountyInNode,

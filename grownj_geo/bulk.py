@@ -18,7 +18,8 @@ from grownj_geo.bulkmeasure import some
 from grownj_geo.bulkobserve import Observations, observe
 from grownj_geo.bulkplan import Plan, plan_of
 from grownj_geo.evaluate import Evaluation
-from grownj_geo.leaves import Leaves, key_of
+from grownj_geo.leaves import Leaves
+from grownj_geo.measured import key_of
 from grownj_geo.nodes import InsideNode, OverlapsNode, SiteFactNode, WithinNode
 from grownj_geo.observe import MARGIN_LIMIT_FT, SiteTable
 from grownj_geo.units import miles_to_ft

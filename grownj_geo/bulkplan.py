@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grownj_geo.bulkline import Ground, ground_of
-from grownj_geo.leaves import Leaves, key_of
+from grownj_geo.leaves import Leaves
+from grownj_geo.measured import key_of
 from grownj_geo.nodes import InsideNode, OverlapsNode, ShareOverNode, SiteFactNode, Where, Within, WithinNode
 from grownj_geo.observe import SiteTable
 from grownj_geo.place import Placement

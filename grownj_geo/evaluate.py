@@ -8,7 +8,8 @@ twice.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import shapely
@@ -16,7 +17,7 @@ import shapely
 from grownj_geo.leaves import Leaves
 from grownj_geo.nodes import ContainsFeatureNode
 from grownj_geo.observe import SiteTable
-from grownj_geo.values import Values, combine, negated, perhaps
+from grownj_geo.values import ANSWER, Values, combine, negated, perhaps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
     from grownj_geo.layer import Layer
 
 __all__ = ["Evaluation"]
+
+_NOT_SEEN = 2
+_Causes = TypeVar("_Causes", int, "NDArray[np.int32]")
+
+
+def _mark(causes: _Causes) -> _Causes:
+    return -2 - causes
 
 
 @dataclass
@@ -49,6 +57,8 @@ class Evaluation:
         Evidence that reads the same for every site: may be shared by all evaluations of one atlas.
     margins
         Work out the margin of every clause. Costs half the time with many sites.
+    whole
+        An evaluation of many sites with its clauses kept, and the row of it that is this one's only site.
     """
 
     bound: BoundRulebook
@@ -61,6 +71,7 @@ class Evaluation:
     evidence: dict[str, Evidence] = field(default_factory=dict)
     statuses: dict[str, str] = field(default_factory=dict)
     common: dict[str, Evidence] = field(default_factory=dict)
+    whole: tuple[Evaluation, int] | None = None
     _categories: dict[str, Values] = field(default_factory=dict)
 
     def category(self, category_id: str) -> Values:
@@ -72,10 +83,57 @@ class Evaluation:
             If the rulebook has no such category.
         """
         found = self._categories.get(category_id)
+        if found is None and self.whole is not None:
+            table, row = self.whole
+            found = self._categories[category_id] = table.category(category_id).row(row)
         if found is None:
             if category_id not in self.bound.clauses:
                 self.bound.rulebook.category(category_id)
             found = self._categories[category_id] = self._value(self.bound.clauses[category_id])
+        return found
+
+    def seen(self, path: str) -> Values | None:
+        """Return the values of a clause by its path; None where it was not evaluated or not kept."""
+        found = self.clause_values.get(path)
+        if found is None and self.whole is not None:
+            table, row = self.whole
+            kept = table.clause_values.get(path)
+            if kept is not None:
+                found = self.clause_values[path] = kept.row(row)
+        return found
+
+    def row(self, row: int) -> Evaluation:
+        """Return what was evaluated of one of the sites, as an evaluation of its own that can be explained.
+
+        All categories that it will be asked for must have been evaluated, and clauses kept.
+        """
+        answers = dict(zip(self.clause_values, self._every_answer[row].tolist(), strict=True))
+        return Evaluation(self.bound, self.leaves.row(row), answers=answers, common=self.common, whole=(self, row))
+
+    @cached_property
+    def marks(self) -> tuple[int, ...]:
+        """What the first site left open: of every leaf its answer, or less than -1 by its causes where that is open."""
+        if self.whole is not None:
+            table, row = self.whole
+            return tuple(table._every_mark[row].tolist())  # noqa: SLF001 - its own kind
+        seen = [self.clause_values.get(leaf.path) for leaf in self.bound.leaves]
+        return tuple(_NOT_SEEN if v is None else v.first or _mark(int(v.causes[0])) for v in seen)
+
+    @cached_property
+    def _every_answer(self) -> NDArray[np.int8]:
+        """The answers of every clause that was kept, shape (n, clauses)."""
+        kept = [values.outcomes[ANSWER] for values in self.clause_values.values()]
+        return np.stack(kept, axis=1) if kept else np.empty((self.leaves.n, 0), dtype=np.int8)
+
+    @cached_property
+    def _every_mark(self) -> NDArray[np.int64]:
+        """The marks of every site, shape (n, leaves)."""
+        found = np.full((self.leaves.n, len(self.bound.leaves)), _NOT_SEEN, dtype=np.int64)
+        for column, leaf in enumerate(self.bound.leaves):
+            values = self.clause_values.get(leaf.path)
+            if values is not None:
+                answer = values.outcomes[ANSWER]
+                found[:, column] = np.where(answer != 0, answer, _mark(values.causes))
         return found
 
     def take(self, values: Mapping[str, Values]) -> None:

@@ -172,12 +172,13 @@ def evidence_of(clause: Clause, run: Evaluation) -> Evidence:
     found = run.evidence.get(clause.path)
     if found is None:
         # What waits for a layer or a fact reads the same for every site.
-        common = (
-            run.common if _is_common(clause, Cause(int(run.clause_values[clause.path].causes[0]))) else run.evidence
-        )
+        values = run.seen(clause.path)
+        if values is None:
+            raise RuntimeError(f"The clause {clause.path} was not evaluated, or its values were not kept.")
+        common = run.common if _is_common(clause, Cause(int(values.causes[0]))) else run.evidence
         found = common.get(clause.path)
         if found is None:
-            found = common[clause.path] = _evidence(clause, run)
+            found = common[clause.path] = _evidence(clause, run, values)
         run.evidence[clause.path] = found
     return found
 
@@ -189,8 +190,7 @@ def _is_common(clause: Clause, causes: Cause) -> bool:
     return causes == Cause.LAYER_MISSING
 
 
-def _evidence(clause: Clause, run: Evaluation) -> Evidence:  # noqa: C901 - one branch for each operator
-    values = run.clause_values[clause.path]
+def _evidence(clause: Clause, run: Evaluation, values: Values) -> Evidence:  # noqa: C901 - one branch for each operator
     leaves = run.leaves
     node = clause.node
     outcome = Outcome.of(values.first)

@@ -68,7 +68,7 @@ def explain(run: Evaluation, category_id: str, *, depth: Depth = "whole") -> Exp
 
 def _explain(clause: Clause, run: Evaluation, depth: Depth, seen: set[str]) -> Explanation:
     node = clause.node
-    value = run.clause_values.get(clause.path)
+    value = run.seen(clause.path)
     counts = value is not None and clause.counts
     outcome = Outcome.of(value.first).value if value is not None and clause.counts else None
     notes = [n for n in (_dates(node.from_, node.until), _not_counted(clause, run), node.note) if n]
@@ -104,7 +104,7 @@ def _explain(clause: Clause, run: Evaluation, depth: Depth, seen: set[str]) -> E
 
 
 def _decides(clause: Clause, child: Clause, run: Evaluation) -> bool:
-    value, part = run.clause_values.get(clause.path), run.clause_values.get(child.path)
+    value, part = run.seen(clause.path), run.seen(child.path)
     if value is None or part is None or not child.counts:
         return False
     answer = value.first

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import InitVar, dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -12,6 +11,7 @@ import shapely
 from grownj_geo.atfeatures import outcomes_at
 from grownj_geo.designations import load_lists, on_list
 from grownj_geo.logic import Cause
+from grownj_geo.measured import Measured
 from grownj_geo.membership import SIGN, Membership
 from grownj_geo.nodes import (
     Assume,
@@ -21,7 +21,6 @@ from grownj_geo.nodes import (
     InNewJerseyNode,
     InsideNode,
     MunicipalityInNode,
-    Nearest,
     NodeBase,
     OverlapsNode,
     RatioNode,
@@ -30,98 +29,59 @@ from grownj_geo.nodes import (
     SiteFactNode,
     UndeterminedNode,
     Where,
-    Within,
     WithinNode,
 )
-from grownj_geo.observe import Coverage, Distance, SiteTable, measure_distance
+from grownj_geo.observe import Coverage
 from grownj_geo.outcomes import from_distances, from_land_shares, from_shares, without_slivers
 from grownj_geo.place import Placement, place_sites
-from grownj_geo.ranking import ranked
-from grownj_geo.shares import share_within
-from grownj_geo.somewhere import Somewhere
 from grownj_geo.statements import ratio_values, with_statements
 from grownj_geo.units import miles_to_ft
 from grownj_geo.values import ANSWER, Values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from grownj_geo.atfeatures import Elsewhere
-    from grownj_geo.atlas import Atlas
     from grownj_geo.binding import BoundRulebook, Clause
-    from grownj_geo.layer import Layer
     from grownj_geo.site import FactValue
 
-__all__ = ["READ_BY_LEAVES", "Leaves", "key_of"]
+__all__ = ["READ_BY_LEAVES", "Leaves"]
 
 READ_BY_LEAVES = frozenset({"A3", "A43", "A47"})
 """Readings of how ground is looked at, whatever clause asks: how parts count, which editions, how shares add up."""
 
 
 @dataclass
-class Leaves:
-    """Computes leaf clauses for one table of sites, each measurement once.
+class Leaves(Measured):
+    """Computes leaf clauses for one table of sites, each once.
 
     Parameters
     ----------
-    bound
-        The rulebook with its day, readings and parameters.
-    atlas
-        The layers.
-    sites
-        The sites.
+    bound, atlas, sites, anywhere, coverages, distances, land_shares, first_distances, whole
+        As for `Measured`.
     facts
         Stated facts by name: one value for each site, None where it was not stated.
     given_placement
         The sites' municipalities, where they were found before.
-    coverages, distances, land_shares
-        Measurements that were made before, by what was measured; the others are made when they are asked for.
     feature_cache
         Answers at other places (stations), by clause: may be shared by all tables of one atlas.
-    anywhere
-        Measure sites without a place too, by what is so in all of their municipality; else they stay open.
-    first_distances
-        How far the first site is from single features, by layer and features: many clauses name the same one.
     """
 
-    bound: BoundRulebook
-    atlas: Atlas
-    sites: SiteTable
     facts: Mapping[str, Sequence[FactValue | None]] = field(default_factory=dict)
     placement: Placement = field(init=False)
     membership: Membership = field(init=False)
     given_placement: InitVar[Placement | None] = None
-    anywhere: bool = True
-    coverages: dict[Hashable, Coverage] = field(default_factory=dict)
-    distances: dict[Hashable, Distance] = field(default_factory=dict)
     feature_cache: dict[int, list[tuple[int, int, int]]] = field(default_factory=dict)
-    first_distances: dict[tuple[str, tuple[int, ...]], Distance] = field(default_factory=dict)
     _constants: dict[tuple[int, int, int, int], Values] = field(default_factory=dict)
     _values: dict[str, Values] = field(default_factory=dict)
     _absent: dict[str, Values] = field(default_factory=dict)
-    land_shares: dict[Hashable, NDArray[np.float64]] = field(default_factory=dict)
 
     def __post_init__(self, given_placement: Placement | None) -> None:
         """Place the sites in their municipalities first: lists and extents need that."""
         self.placement = given_placement or place_sites(self.atlas, self.sites)
         self.membership = Membership(self.atlas, self.placement, self._partial)
-
-    @cached_property
-    def n(self) -> int:
-        """The number of sites."""
-        return len(self.sites)
-
-    @cached_property
-    def _first(self) -> SiteTable:
-        """The first site alone, by its place."""
-        return self.sites.first()
-
-    @cached_property
-    def _measured(self) -> Somewhere:
-        """The sites, also those of which only the municipality is known, to be measured."""
-        return Somewhere.of(self.atlas, self.sites, anywhere=self.anywhere)
 
     def under(self, bound: BoundRulebook, *, feature_cache: dict[int, list[tuple[int, int, int]]]) -> Leaves:
         """Return the leaves of the same sites under other readings, with what was measured and answered already."""
@@ -143,6 +103,19 @@ class Leaves:
             _values=kept,
         )
 
+    def row(self, row: int) -> Leaves:
+        """Return the leaves of one of the sites by itself, with what was measured of all."""
+        return Leaves(
+            self.bound,
+            self.atlas,
+            self.sites.row(row),
+            {name: [column[row]] for name, column in self.facts.items() if column[row] is not None},
+            given_placement=self.placement.row(row),
+            anywhere=self.anywhere,
+            feature_cache=self.feature_cache,
+            whole=(self, row),
+        )
+
     def value(self, clause: Clause) -> Values:
         """Return the values of a leaf clause."""
         found = self._values.get(clause.content)
@@ -159,82 +132,7 @@ class Leaves:
             self._constants[key] = Values(outcomes, None, np.full(self.n, int(cause), dtype=np.int32))
         return self._constants[key]
 
-    def layer(self, layer_id: str) -> Layer | None:
-        """Return a layer that can be used on the day; under strict editions (A43) only one that covers it."""
-        found = self.atlas.layer(layer_id)
-        strict = self.bound.readings.get("A43") == "strict"
-        return None if found is None or (strict and not found.manifest.covers(self.bound.as_of)) else found
-
     # -- layers ---------------------------------------------------------------------------------------
-
-    def coverage(self, where: Where) -> Coverage | None:
-        """Return what covers the sites, or None where the layer cannot be used."""
-        layer = self.layer(where.layer)
-        if layer is None:
-            return None
-        key = key_of(where)
-        if key not in self.coverages:
-            features = self.features(layer, where)
-            doubtful = layer.doubtful(features, where.selection)
-            self.coverages[key] = self._measured.coverage(layer, features, doubtful=doubtful)
-        return self.coverages[key]
-
-    def distance(self, where: Where) -> Distance | None:
-        """Return how far the sites are from the features, or None where the layer cannot be used."""
-        layer = self.layer(where.layer)
-        if layer is None:
-            return None
-        key = key_of(where)
-        if key not in self.distances:
-            features = self.features(layer, where)
-            found = self._measured.distance(layer, features, doubtful=layer.doubtful(features, where.selection))
-            doubt = self._doubtful(layer, where)
-            if doubt is not None:
-                sure, possible = (self._measured.distance(layer, features) for features in doubt)
-                found = replace(
-                    found,
-                    near_low=possible.near_low,
-                    far_low=possible.far_low,
-                    near_high=sure.near_high,
-                    far_high=sure.far_high,
-                )
-            self.distances[key] = found
-        return self.distances[key]
-
-    def first_distance(self, layer: Layer, features: tuple[int, ...]) -> Distance:
-        """Return how far the first site is from some features, by its place; many clauses name the same ones."""
-        key = (layer.id, features)
-        if key not in self.first_distances:
-            self.first_distances[key] = measure_distance(layer, np.array(features, dtype=np.int64), self._first)
-        return self.first_distances[key]
-
-    def features(self, layer: Layer, where: Where) -> NDArray[np.int64]:
-        """Return the features that a clause means: those in being on the day, or the nearest n of them."""
-        found = layer.select(where.selection, as_of=self.bound.as_of)
-        for name, parameter in where.at_least.items():
-            least = self.bound.figures[parameter]
-            found = found[layer.figures(name)[found] >= least]
-        if isinstance(where, Within) and where.nearest is not None:
-            return self._ranked(layer, found, where.nearest)[1]
-        return found
-
-    def _ranked(
-        self, layer: Layer, found: NDArray[np.int64], nearest: Nearest
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return those of some points that surely, as computed, and possibly are among the n nearest to others."""
-        targets = self.layer(nearest.layer)
-        if targets is None or targets.lonlat is None:
-            return found[:0], found[:0], found[:0]
-        to = targets.select(nearest.selection, as_of=self.bound.as_of)
-        return ranked(layer, found, targets, to, n=nearest.n)
-
-    def _doubtful(self, layer: Layer, where: Where) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """Return the surely and the possibly meant features where the rank of some is in doubt."""
-        if not isinstance(where, Within) or where.nearest is None:
-            return None
-        found = layer.select(where.selection, as_of=self.bound.as_of)
-        sure, _, possible = self._ranked(layer, found, where.nearest)
-        return None if len(sure) == len(possible) else (sure, possible)
 
     def _unavailable(self, layer_id: str) -> Values:
         """Return no where the layer cannot lie, and undetermined elsewhere."""
@@ -306,7 +204,7 @@ class Leaves:
         lacking = selected[np.logical_or.reduce([np.isnan(layer.figures(n)[selected]) for n in where.at_least])]
         if not len(lacking):
             return None
-        return np.asarray(self._measured.coverage(layer, lacking).share_high != 0)
+        return np.asarray(self._somewhere.coverage(layer, lacking).share_high != 0)
 
     def _overlaps(self, node: OverlapsNode) -> Values:
         where = node.overlaps
@@ -338,41 +236,6 @@ class Leaves:
         least = self.bound.figures[where.share]
         shares = self._shares_within(where, radius)
         return self._located(from_land_shares(shares, more_than=least))
-
-    def _shares_within(self, where: Within, radius_ft: float) -> NDArray[np.float64]:
-        """Return least, computed and greatest share of each site within a radius, shape (3, n)."""
-        key = (key_of(where), radius_ft)
-        layer = self.layer(where.layer)
-        if key not in self.land_shares and layer is not None:
-            features = self.features(layer, where)
-            sure, possible = self._doubtful(layer, where) or (features, features)
-            shares = self.land_shares[key] = np.full((3, self.n), np.nan)
-            for i in np.flatnonzero(self.sites.placed):
-                shares[:, i] = self._share(int(i), layer, features, radius_ft)
-                if sure is not features:
-                    shares[0, i] = self._share(int(i), layer, sure, radius_ft)[0]
-                    shares[2, i] = self._share(int(i), layer, possible, radius_ft)[2]
-            found = self.distance(where)
-            if found is not None:
-                self._measured.add_shares(shares, found, radius_ft)
-        return self.land_shares[key]
-
-    def _share(
-        self, site: int, layer: Layer, features: NDArray[np.int64], radius_ft: float
-    ) -> tuple[float, float, float]:
-        return share_within(
-            self.sites.geometries[site],
-            layer,
-            features,
-            radius_ft=radius_ft,
-            uncertainty_ft=float(self.sites.uncertainty_ft[site]),
-            joined=self.bound.readings.get("A47", "union") == "union",
-        )
-
-    def share_of(self, where: Within) -> tuple[float, float, float]:
-        """Return the first site's least, computed and greatest share within a radius of a layer that is loaded."""
-        low, nominal, high = self._shares_within(where, miles_to_ft(self.bound.figures[where.radius]))[:, 0]
-        return float(low), float(nominal), float(high)
 
     # -- municipalities -------------------------------------------------------------------------------
 
@@ -496,14 +359,3 @@ class Leaves:
         RatioNode: _ratio,
         UndeterminedNode: _undetermined,
     }
-
-
-def key_of(where: Where) -> Hashable:
-    """Return what a measurement is known by: clauses that look at the same features share it."""
-    nearest = where.nearest if isinstance(where, Within) else None
-    return (
-        where.layer,
-        where.selection,
-        tuple(sorted(where.at_least.items())),
-        None if nearest is None else (nearest.layer, nearest.selection, nearest.n),
-    )

@@ -357,14 +357,16 @@ def _begin(asked: Asked) -> None:
 
 
 def _work(sites: list[Site]) -> list[SiteAnswer]:
-    return [_answer(_ENGINE[0], site) for site in sites]
+    return _answers(_ENGINE[0], sites)
 
 
-def _answer(engine: Engine, site: Site) -> SiteAnswer:
-    try:
-        record = engine.determine(site)
-    except (SiteError, OutsideNewJerseyError) as error:
-        return SiteAnswer(None, -1, -1, str(error))
+def _answers(engine: Engine, sites: Sequence[Site]) -> list[SiteAnswer]:
+    return [_answer(engine, site, found) for site, found in zip(sites, engine.determine_each(sites), strict=True)]
+
+
+def _answer(engine: Engine, site: Site, record: Determination | SiteError | OutsideNewJerseyError) -> SiteAnswer:
+    if isinstance(record, SiteError | OutsideNewJerseyError):
+        return SiteAnswer(None, -1, -1, str(record))
     tier = record.tier
     floor, ceiling = (-1, -1) if tier is None else (tier.floor or -1, tier.ceiling or -1)
     return SiteAnswer(panel_of(record, decisive_lines(engine, site, record)), floor, ceiling, "")
@@ -419,7 +421,7 @@ class Helpers:
         if len(sites) >= _WORTH_PROCESSES:
             self.begin()
         if len(sites) < _WORTH_PROCESSES or self._pool is None:
-            return [_answer(engine, site) for site in sites]
+            return _answers(engine, sites)
         size = max(len(sites) // (self._count * 8), 1)
         parts = [list(sites[i : i + size]) for i in range(0, len(sites), size)]
         try:

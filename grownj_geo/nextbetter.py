@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
+from grownj_geo.bothat import Ground, meeting_of
 
 from grownj_geo.betterways import (
     BEYOND_FT,
@@ -32,14 +33,14 @@ from grownj_geo.betterways import (
     way_out_of,
 )
 from grownj_geo.betterwords import Better, NextBetter, Step, all_words, better_words, line_name, step_words
-from grownj_geo.bothat import Ground, meeting_of
+from grownj_geo.categoryfinding import need_words
 from grownj_geo.determination import Missing, OutcomeWord
-from grownj_geo.determine import need_words
 from grownj_geo.errors import OutsideNewJerseyError
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.evidence import clause_label, deciding_leaves, interval
-from grownj_geo.leaves import Leaves, key_of
+from grownj_geo.leaves import Leaves
 from grownj_geo.logic import Outcome
+from grownj_geo.measured import key_of
 from grownj_geo.nearby import nearest_of
 from grownj_geo.observe import SiteTable
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_working, towards
@@ -49,8 +50,9 @@ from grownj_geo.words import feature_named, feet
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from grownj_geo.binding import Clause
     from grownj_geo.bothat import Meeting
+
+    from grownj_geo.binding import Clause
     from grownj_geo.determine import Engine
     from grownj_geo.site import FactValue, Site
 

@@ -44,6 +44,7 @@ MARGIN_LIMIT_FT = 2_000.0
 """In a layer of many features or many vertices, a line farther off than this is not looked for."""
 
 _FEW_FEATURES = 8
+_MOST_KEPT = 1_000
 _MANY_VERTICES = 5_000
 _SHARE_NOISE = 1e-9
 # The planar distance in EPSG:3424 is off by at most 1 part in 10,000 inside New Jersey, in either direction.
@@ -68,7 +69,8 @@ class SiteTable:
         Whether a parcel number says it, which outranks lines; a statement only chooses among what lines leave open.
         None: as a parcel number for all.
     away_ft
-        How far a single site is from areas that were measured: nearest and farthest part by layer and feature.
+        How far the sites are from areas that were measured: nearest and farthest part by layer and feature, shape
+        (2, n). Kept for small tables only.
     """
 
     geometries: NDArray[np.object_]
@@ -93,8 +95,25 @@ class SiteTable:
 
     def first(self) -> SiteTable:
         """Return the first site alone, by its place only: geometry has to say its municipality."""
-        kept = self.away_ft if len(self) == 1 else {}
+        kept = self.away_ft if len(self) == 1 else self._away_of(0)
         return SiteTable(self.geometries[:1], self.uncertainty_ft[:1], self.placed[:1], ("",), away_ft=kept)
+
+    def _away_of(self, row: int) -> dict[Layer, dict[int, Floats]]:
+        part = slice(row, row + 1)
+        return {layer: {i: away[:, part] for i, away in known.items()} for layer, known in self.away_ft.items()}
+
+    def row(self, row: int) -> SiteTable:
+        """Return one of the sites as a table of its own."""
+        part = slice(row, row + 1)
+        by_pin = None if self.by_pin is None else self.by_pin[part]
+        return SiteTable(
+            self.geometries[part],
+            self.uncertainty_ft[part],
+            self.placed[part],
+            self.mun_codes[part],
+            by_pin,
+            self._away_of(row),
+        )
 
     def __len__(self) -> int:
         """Return the number of sites."""
@@ -139,6 +158,13 @@ class Coverage:
     margin_ft: Floats
     feature: Ints
 
+    def row(self, row: int) -> Coverage:
+        """Return one site's, as arrays of one."""
+        part = slice(row, row + 1)
+        return Coverage(
+            self.share_low[part], self.share[part], self.share_high[part], self.margin_ft[part], self.feature[part]
+        )
+
 
 @dataclass(frozen=True, eq=False)
 class Distance:
@@ -161,6 +187,19 @@ class Distance:
     far: Floats
     far_high: Floats
     feature: Ints
+
+    def row(self, row: int) -> Distance:
+        """Return one site's, as arrays of one."""
+        part = slice(row, row + 1)
+        return Distance(
+            self.near_low[part],
+            self.near[part],
+            self.near_high[part],
+            self.far_low[part],
+            self.far[part],
+            self.far_high[part],
+            self.feature[part],
+        )
 
 
 def _filled(n: int, value: float = np.nan) -> Floats:
@@ -470,14 +509,16 @@ def _to_polygons(layer: Layer, features: Ints, sites: SiteTable, rows: Ints, res
 
 def _to_each_polygon(layer: Layer, features: Ints, sites: SiteTable, rows: Ints) -> tuple[Floats, Floats]:
     """Return nearest and farthest distance of each site from each feature, shape (features, sites)."""
-    if len(sites) > 1:
+    if len(sites) > _MOST_KEPT:
         return near_and_far(*_areas(layer, features.tolist()), sites.geometries[rows])
     # Many clauses, and the words about them, ask about the same few areas.
     kept = sites.away_ft.setdefault(layer, {})
     new = [index for index in features.tolist() if index not in kept]
     if new:
-        kept.update(zip(new, np.stack(near_and_far(*_areas(layer, new), sites.geometries), axis=1), strict=True))
-    near, far = np.stack([kept[index] for index in features.tolist()], axis=1)
+        away = np.full((2, len(new), len(sites)), np.nan)
+        away[:, :, rows] = near_and_far(*_areas(layer, new), sites.geometries[rows])
+        kept.update(zip(new, np.moveaxis(away, 0, 1), strict=True))
+    near, far = np.stack([kept[index][:, rows] for index in features.tolist()], axis=1)
     return near, far
 
 

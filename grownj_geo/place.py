@@ -94,6 +94,20 @@ class Placement:
         end = self.starts[site + 1] if site + 1 < len(self.starts) else len(self.candidates)
         return slice(self.starts[site], end)
 
+    def row(self, site: int) -> Placement:
+        """Return one site's municipalities as a placement of its own."""
+        part, one = self._part(site), slice(site, site + 1)
+        return Placement(
+            self.codes,
+            self.kinds[one],
+            self.candidates[part],
+            np.zeros(1, dtype=np.int64),
+            self.shares[part],
+            self.neighbours[one],
+            self.distances_ft[one],
+            self.outside[one],
+        )
+
     def codes_of(self, site: int) -> list[str]:
         """Return the candidate codes of one site, the likeliest first."""
         return [self.codes[c] for c in self.candidates[self._part(site)] if c >= 0]

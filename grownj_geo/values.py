@@ -51,6 +51,12 @@ class Values:
         """Return one site's margin in feet, NaN where no line decides."""
         return float("nan") if self.margin_ft is None else float(self.margin_ft[site])
 
+    def row(self, site: int) -> Values:
+        """Return one site's, as arrays of one."""
+        part = slice(site, site + 1)
+        margin = None if self.margin_ft is None else self.margin_ft[part]
+        return Values(self.outcomes[:, part], margin, self.causes[part])
+
     @classmethod
     def constant(cls, n: int, value: int, *, cause: Cause = NO_CAUSE, leaning: int | None = None) -> Values:
         """Return the same outcome for every site."""

@@ -97,10 +97,8 @@ def _decided(
 
 def open_points(run: Evaluation) -> Hashable:
     """Return all that `deciding_sets` depends on: evaluations of a rulebook that are alike in it have the same sets."""
-    seen = [run.clause_values.get(leaf.path) for leaf in run.bound.leaves]
     stated = frozenset(name for name in run.leaves.facts if _is_stated(run, name))
-    outcomes = tuple(None if v is None else v.first or -2 - int(v.causes[0]) for v in seen)
-    return bool(run.leaves.sites.placed[0]), stated, outcomes
+    return bool(run.leaves.sites.placed[0]), stated, run.marks
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,8 @@ class _Need:
 def _needs_of(clause: Clause, run: Evaluation) -> tuple[_Need, ...]:
     """Return the ways to settle an undetermined leaf clause, each by itself."""
     node = clause.node
-    causes = Cause(int(run.clause_values[clause.path].causes[0]))
+    values = run.seen(clause.path)
+    causes = Cause(0 if values is None else int(values.causes[0]))
     by_reading = _by_reading_of_cut(node, causes)
     if isinstance(node, UndeterminedNode):
         opened = node.readings if node.undetermined.cause == "reading_open" else ()
