@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grownj_geo.areas import area_names
+from grownj_geo.areanames import area_names
 from grownj_geo.creditaward import award_of
 from grownj_geo.creditminimums import minimums_of
 from grownj_geo.creditparams import Figures, Trust, below_confirmed, load_credit_book

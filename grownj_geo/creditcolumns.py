@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from grownj_geo.areas import BuildingAreas, area_names
+from grownj_geo.areanames import area_names
+from grownj_geo.areas import BuildingAreas
 from grownj_geo.creditcapital import CAPITAL_RULES, allocated, count_capital
 from grownj_geo.creditcount import JOB_RULES, count_jobs, may_count
 from grownj_geo.creditparams import below_confirmed

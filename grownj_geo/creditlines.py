@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from grownj_geo.areas import area_names
+from grownj_geo.areanames import area_names
 from grownj_geo.creditaward import ANY_METHOD_LIMITS
 from grownj_geo.creditline import CreditLine, amount_line, at_least_formula, every_formula, outcome_line
 from grownj_geo.creditrange import Range

@@ -6,7 +6,8 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from grownj_geo.areas import AreaAnswer, BuildingAreas, area_names
+from grownj_geo.areanames import area_names
+from grownj_geo.areas import AreaAnswer, BuildingAreas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

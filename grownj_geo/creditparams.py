@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 import yaml
 from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
-from grownj_geo.areas import area_names, near_area
+from grownj_geo.areanames import area_names, near_area
 from grownj_geo.creditnames import BUSINESS_FACTS, COMPUTED_FACTS, LISTED, PROJECT_FACTS
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import STATUS_ORDER, Status

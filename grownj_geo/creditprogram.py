@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from grownj_geo.areas import area_names
+from grownj_geo.areanames import area_names
 from grownj_geo.creditbill import estimate_bill
 from grownj_geo.creditbillinput import BILL_CREDITS, BillCredit, EmployeeGroup
 from grownj_geo.credithub import estimate_hub

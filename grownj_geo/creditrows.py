@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from grownj_geo.areas import area_names, area_pairs, contradictions
+from grownj_geo.areanames import area_names, area_pairs, contradictions
 from grownj_geo.creditcapital import CAPITAL_RULES
 from grownj_geo.creditcolumns import business_kind, is_startup
 from grownj_geo.creditcount import JOB_RULES

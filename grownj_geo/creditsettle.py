@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from grownj_geo.areas import area_names, area_pairs
+from grownj_geo.areanames import area_names, area_pairs
 from grownj_geo.creditaward import award_of
 from grownj_geo.creditminimums import minimums_of
 from grownj_geo.creditproject import PROJECT_FACTS, Business

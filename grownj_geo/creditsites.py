@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from grownj_geo.areas import Areas, BuildingAreas, area_names, areas_of, building_areas, rulebooks_for
+from grownj_geo.areanames import area_names, rulebooks_for
+from grownj_geo.areas import Areas, BuildingAreas, areas_of, building_areas
 from grownj_geo.determine import Engine
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.facts import check_facts

@@ -13,7 +13,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from grownj_geo.areas import area_names, area_pairs
+from grownj_geo.areanames import area_names, area_pairs
 from grownj_geo.creditbatch import CreditQuestion, credit_block, run_credit_batch
 from grownj_geo.rows_columns import TableOptions
 from grownj_geo.rows_text import TextRows

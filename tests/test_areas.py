@@ -14,18 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from grownj_geo.answers import columns_of
-from grownj_geo.areas import (
-    AreaAnswer,
-    Areas,
-    BaseBounds,
-    BuildingAreas,
-    area_names,
-    areas_by_hand,
-    areas_of,
-    areas_of_row,
-    contradictions,
-    rulebooks_for,
-)
+from grownj_geo.areanames import area_names, contradictions, rulebooks_for
+from grownj_geo.areas import AreaAnswer, Areas, BaseBounds, BuildingAreas, areas_by_hand, areas_of, areas_of_row
 from grownj_geo.atlas import load_atlas
 from grownj_geo.determine import Engine, determine
 from grownj_geo.errors import FactError

@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from benchmark_credits import consistent
 
-from grownj_geo.areas import area_names, contradictions
+from grownj_geo.areanames import area_names, contradictions
 from grownj_geo.creditproject import PROJECT_FACTS, project_of
 from grownj_geo.credits import AmountRange, Estimate, estimate
 

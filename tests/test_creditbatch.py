@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from benchmark_credits import write_projects
 
-from grownj_geo.areas import area_names
+from grownj_geo.areanames import area_names
 from grownj_geo.batch import Question, run_batch
 from grownj_geo.creditbatch import CREDIT_COLUMNS, CreditQuestion, near_columns, run_credit_batch
 from grownj_geo.creditproject import project_of
