@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 import shapely
 
-from grownj_geo.areas import area_names, rulebooks_for
+from grownj_geo.areanames import area_names, rulebooks_for
 from grownj_geo.determine import Engine
 from grownj_geo.engines import Conditions, Engines
 from grownj_geo.errors import FactError, LayerError, RulebookError, SiteError

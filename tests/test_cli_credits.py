@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from grownj_geo import cli
-from grownj_geo.areas import area_names
+from grownj_geo.areanames import area_names
 from grownj_geo.creditprogram import PROGRAMS
 from grownj_geo.creditproject import read_project
 
