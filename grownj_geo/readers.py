@@ -1,55 +1,26 @@
-"""Any file that a GIS office has, read into `Features`: finding the layers in it, choosing one, and reading that.
-
-What a file is, its own first bytes have to say too, not only its ending; nothing but local files is ever opened.
-"""
-
+"""Any file that a GIS office has, read into `Features`: finding the layers in it, choosing one, and reading that."""
 from __future__ import annotations
 
-import re
-import shutil
 import tempfile
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from grownj_geo.archive import ARCHIVE_SUFFIXES, Limits, unpack
 from grownj_geo.features import Change, Features, LayerFault
+from grownj_geo.readers_files import DEFAULT_LIMITS, LayerFile, layer_files, safe_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-__all__ = ["FORMATS", "Kind", "Opened", "Source", "find_sources", "open_source", "read_features"]
+    from grownj_geo.archive import Limits
+
+__all__ = ["Kind", "Opened", "Source", "find_sources", "open_source", "read_features"]
 
 Kind = Literal["polygon", "point", "line", "table"]
 """What a layer may be made of."""
 
-FORMATS = {
-    ".shp": "shapefile",
-    ".gdb": "geodatabase",
-    ".gpkg": "geopackage",
-    ".geojson": "geojson",
-    ".json": "geojson",
-    ".geojsonl": "geojson",
-    ".geojsons": "geojson",
-    ".ndjson": "geojson",
-    ".kml": "kml",
-    ".parquet": "parquet",
-    ".geoparquet": "parquet",
-    ".csv": "text",
-    ".tsv": "text",
-    ".txt": "text",
-}
-"""Formats by the file's ending, in small letters."""
-
-_TAKEN = "file geodatabases, shapefiles, GeoPackages, GeoJSON, KML, KMZ, GeoParquet, CSV, and zip files with one"
-# A file beside others counts as one of these only where its content says so: archives hold notes and settings too.
-_DOUBTFUL = frozenset({".json", ".txt"})
-_BY_DIRECTION = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
-# pyogrio takes what follows an exclamation mark for a path inside an archive, and a question mark for a query.
-_UNSAFE = re.compile(r"[!?#*|]")
 _MOST_NAMED = 20
-_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
@@ -61,7 +32,7 @@ class Source:
     sublayer
         What chooses it: a layer's name, a file's path in an archive or folder, or both with a slash between.
     format
-        One of the values of `FORMATS`.
+        One of the values of `readers_files.FORMATS`.
     kind
         What it is made of; ``"mixed"`` where the file does not say, or has several.
     features
@@ -83,7 +54,7 @@ class Opened:
     path
         Where it is: unpacked, and under a name that means nothing else to a reader.
     format
-        One of the values of `FORMATS`.
+        One of the values of `readers_files.FORMATS`.
     layer
         Its name in a file with several.
     sublayer
@@ -103,20 +74,11 @@ class Opened:
 
 
 @dataclass(frozen=True)
-class _File:
-    """A file or folder to read: where it is, and what it is called inside what was given."""
-
-    path: Path
-    name: str
-    format: str
-
-
-@dataclass(frozen=True)
 class _Found:
     """A source with what reading it needs."""
 
     source: Source
-    file: _File
+    file: LayerFile
     layer: str | None = None
     links: int = 0
 
@@ -142,7 +104,7 @@ def find_sources(path: Path) -> list[Source]:
     [Source(sublayer='sites.csv', format='text', kind='point', features=None)]
     """
     with _scratch() as scratch:
-        files, _ = _files(path, scratch)
+        files, _ = layer_files(path, scratch)
         return [found.source for file in files for found in _look(file, path.name, None, scratch, count=True)]
 
 
@@ -186,7 +148,7 @@ def read_features(
     (['0102'], 'POINT (-74.16 40.73)')
     """
     with _scratch() as scratch:
-        files, changes = _files(path, scratch)
+        files, changes = layer_files(path, scratch)
         candidates = [f for file in files for f in _look(file, path.name, encoding, scratch, count=len(files) > 1)]
         chosen, told = _choose(path.name, candidates, sublayer, kind)
         features = _read(chosen, path.name, kind, encoding, scratch)
@@ -206,7 +168,7 @@ def open_source(
     sublayer: str | None = None,
     kinds: Sequence[Kind | None] = (None,),
     encoding: str | None = None,
-    limits: Limits = _LIMITS,
+    limits: Limits = DEFAULT_LIMITS,
 ) -> Iterator[Opened]:
     """Find the one layer of a file that is meant, for whoever reads it as a stream.
 
@@ -230,13 +192,13 @@ def open_source(
         As `read_features`, as far as looking at the file can tell.
     """
     with _scratch() as scratch:
-        files, changes = _files(path, scratch, limits)
+        files, changes = layer_files(path, scratch, limits)
         found = [f for file in files for f in _look(file, path.name, encoding, scratch, count=len(files) > 1)]
         kind = next((kind for kind in kinds if _fitting(found, kind)), kinds[-1])
         chosen, told = _choose(path.name, found, sublayer, kind)
         sublayer = chosen.source.sublayer
         yield Opened(
-            path=_safe(chosen.file, scratch),
+            path=safe_path(chosen.file, scratch),
             format=chosen.file.format,
             layer=chosen.layer,
             sublayer=sublayer,
@@ -251,135 +213,26 @@ def _scratch() -> Iterator[Path]:
         yield Path(folder).resolve()
 
 
-def _local(path: Path) -> Path:
-    """Return the absolute path of a local file or folder; refuse anything that GDAL might take for more."""
-    typed = str(path)
-    if not path.exists():
-        if typed.startswith(("/vsi", "\\vsi")) or _BY_DIRECTION.match(typed):
-            raise LayerFault(
-                "not_allowed",
-                f"{typed[:200]!r} is no local file; expected the path of one. Download it first, or use a fetch.",
-            )
-        raise LayerFault("not_found", f"There is no {typed!r}; expected the path of a file or folder.")
-    found = path.resolve()
-    if str(found).startswith("/vsi"):
-        raise LayerFault("not_allowed", f"{typed[:200]!r} cannot be told from a virtual path; move the file elsewhere.")
-    if found.is_file() and not found.stat().st_size:
-        raise LayerFault("truncated", f"{found.name} is empty; expected a layer. Export it again.")
-    if not (found.is_file() or found.is_dir()):
-        raise LayerFault("not_allowed", f"{typed!r} is neither a file nor a folder; expected a file.")
-    return found
-
-
-def _files(path: Path, scratch: Path, limits: Limits = _LIMITS) -> tuple[list[_File], list[Change]]:
-    """Return what can be read in a file, archive or folder, and what is to be told of the rest."""
-    found = _local(path)
-    if found.is_file() and found.suffix.lower() in ARCHIVE_SUFFIXES:
-        unpacked = scratch / "unpacked"
-        members = unpack(found, unpacked, limits=limits)
-        nested = sorted(m.name for m in members if m.suffix.lower() in ARCHIVE_SUFFIXES)
-        files = _inside(unpacked.resolve(), unpacked.resolve(), deep=True)
-        if not files:
-            more = f" The archives inside ({', '.join(nested[:5])}) are not opened: unpack them." if nested else ""
-            raise _no_layer(path.name, f"has {len(members):,} files, none of which can be read", more)
-        words = f"Archives inside were not opened: {', '.join(nested[:5])}."
-        told = [Change(kind="nested_archive", effect="noted", count=len(nested), words=words)] if nested else []
-        return files, told
-    if found.is_dir():
-        if _is_database(found):
-            return [_File(found, found.name, "geodatabase")], []
-        files = _inside(found, found, deep=False)
-        if not files:
-            raise _no_layer(path.name, "is a folder without a file that can be read", "")
-        return files, []
-    kind = FORMATS.get(found.suffix.lower())
-    if kind is None or kind == "geodatabase":
-        raise LayerFault(
-            "wrong_format", f"{found.name} ends in {found.suffix or 'nothing'}; expected {_TAKEN}. Export it as one."
-        )
-    return [_File(found, found.name, kind)], []
-
-
-def _no_layer(name: str, problem: str, more: str) -> LayerFault:
-    return LayerFault("no_layer", f"{name} {problem}; expected {_TAKEN}.{more}")
-
-
-def _is_database(folder: Path) -> bool:
-    return any(p.suffix.lower() == ".gdbtable" for p in folder.iterdir())
-
-
-def _inside(folder: Path, root: Path, *, deep: bool) -> list[_File]:
-    found: list[_File] = []
-    for path in sorted(folder.iterdir()):
-        name = path.relative_to(root).as_posix()
-        # What macOS packs beside each file has the file's own ending.
-        if path.name.startswith((".", "__MACOSX")) or path.is_symlink():
-            continue
-        if path.is_dir():
-            if _is_database(path):
-                found.append(_File(path, name, "geodatabase"))
-            elif deep:
-                found += _inside(path, root, deep=True)
-            continue
-        kind = FORMATS.get(path.suffix.lower(), "geodatabase")
-        if kind != "geodatabase" and (path.suffix.lower() not in _DOUBTFUL or _speaks(path, kind)):
-            found.append(_File(path, name, kind))
-    if deep and folder == root and _is_database(root):
-        return [_File(root, "database.gdb", "geodatabase"), *found]
-    return found
-
-
-def _speaks(path: Path, kind: str) -> bool:
-    """Return whether a file with an ending that says little is a layer."""
-    if kind != "geojson":
-        return False
-    with path.open("rb") as file:
-        return b'"Feature' in file.read(1 << 20)
-
-
-def _safe(file: _File, scratch: Path) -> Path:
-    """Return a path that pyogrio and GDAL take as it stands: a copy where the name has signs that mean more."""
-    path = file.path
-    named = file.format != "geodatabase" or path.suffix.lower() == ".gdb"
-    if named and not _UNSAFE.search(str(path)):
-        return path
-    folder = scratch / f"copy{abs(hash(str(path)))}"
-    if folder.exists():
-        return next(p for p in folder.iterdir() if p.suffix.lower() in {path.suffix.lower(), ".gdb"})
-    folder.mkdir()
-    if file.format == "geodatabase":
-        target = folder / "database.gdb"
-        target.mkdir()
-        for part in path.iterdir():
-            if part.is_file() and not part.is_symlink():
-                shutil.copyfile(part, target / part.name)
-        return target
-    for part in path.parent.iterdir():
-        if part.stem == path.stem and part.is_file():
-            shutil.copyfile(part, folder / f"layer{part.suffix}")
-    return folder / f"layer{path.suffix}"
-
-
-def _label(name: str, file: _File) -> str:
+def _label(name: str, file: LayerFile) -> str:
     return name if file.name == name else f"{name}: {file.name}"
 
 
-def _look(file: _File, name: str, encoding: str | None, scratch: Path, *, count: bool) -> list[_Found]:
+def _look(file: LayerFile, name: str, encoding: str | None, scratch: Path, *, count: bool) -> list[_Found]:
     """Return the layers of one file."""
     # Imported here, as all that follows: each format costs only whoever reads it.
     label = _label(name, file)
     if file.format == "geodatabase":
         from grownj_geo.readers_database import geodatabase_layers  # noqa: PLC0415
 
-        return _several(file, name, geodatabase_layers(_safe(file, scratch), source=label))
+        return _several(file, name, geodatabase_layers(safe_path(file, scratch), source=label))
     if file.format == "geopackage":
         from grownj_geo.readers_database import geopackage_layers  # noqa: PLC0415
 
-        return _several(file, name, geopackage_layers(_safe(file, scratch), source=label))
+        return _several(file, name, geopackage_layers(safe_path(file, scratch), source=label))
     if file.format == "kml":
         from grownj_geo.readers_json import kml_layers  # noqa: PLC0415
 
-        kml = kml_layers(_safe(file, scratch), source=label)
+        kml = kml_layers(safe_path(file, scratch), source=label)
         return _several(file, name, kml.layers, links=kml.links)
     made_of, number = "mixed", None
     if file.format == "shapefile":
@@ -401,7 +254,7 @@ def _look(file: _File, name: str, encoding: str | None, scratch: Path, *, count:
     return [_Found(Source(file.name, file.format, made_of, number), file)]
 
 
-def _several(file: _File, name: str, layers: list[tuple[str, str | None, int]], *, links: int = 0) -> list[_Found]:
+def _several(file: LayerFile, name: str, layers: list[tuple[str, str | None, int]], *, links: int = 0) -> list[_Found]:
     if not layers:
         raise LayerFault("no_layer", f"{_label(name, file)} has no layer with features in it. Export the layer again.")
     alone = file.name == name
@@ -511,7 +364,7 @@ def _short_names(found: _Found) -> set[str]:
 def _read(found: _Found, name: str, kind: Kind | None, encoding: str | None, scratch: Path) -> Features:
     file = found.file
     source = name if found.source.sublayer == name else f"{name}: {found.source.sublayer}"
-    path = _safe(file, scratch)
+    path = safe_path(file, scratch)
     if encoding is not None and file.format not in {"shapefile", "geojson", "text"}:
         raise LayerFault(
             "wrong_encoding", f"{source}: the format says itself what text is in; leave the encoding {encoding!r} out."
