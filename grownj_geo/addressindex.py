@@ -13,12 +13,28 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from grownj_geo.addressline import StreetName, compact, split_line
-from grownj_geo.addressmatch import PLACE_OFF, Fit, House, houses_at, neighbours, street_fit
+from grownj_geo.addressmatch import ACROSS, Fit, House, houses_at, neighbours, street_fit
 from grownj_geo.addressparse import AddressError, ParsedAddress, Reading, parse_address
 from grownj_geo.addressplaces import place_book
 from grownj_geo.addresstables import AddressTables, Street
 from grownj_geo.addresswords import address_words
 from grownj_geo.errors import SiteError
+from grownj_geo.matchfigures import (
+    ABOUT,
+    BETWEEN_NEIGHBOURS,
+    GOOD_HOUSE,
+    LIKE,
+    LIKE_STATEWIDE,
+    MOST_NAMES,
+    MOST_STREETS,
+    MUNICIPALITY_OTHER,
+    MUNICIPALITY_UNKNOWN,
+    NEAR_STREET,
+    NUMBERED_STREET,
+    PLACE_OFF,
+    STREET_ONLY,
+    ZIP_OTHER,
+)
 
 if TYPE_CHECKING:
     import sqlite3
@@ -32,12 +48,6 @@ INSTALL_ADDRESSES = "pip install 'grownj-geo[addresses]'"
 
 HitKind = Literal["rooftop", "parcel", "range", "street"]
 
-_BETWEEN, _STREET_ONLY = 0.25, 0.45
-_OTHER_MUNICIPALITY, _UNKNOWN_MUNICIPALITY, _OTHER_ZIP = 0.20, 0.03, 0.05
-_GOOD = 0.85
-_LIKE, _LIKE_STATEWIDE = 0.6, 0.7
-_MOST_NAMES, _MOST_STREETS = 30, 60
-_NUMBERED_STREET, _NEAR_STREET, _ABOUT = 0.9, 0.75, 0.05
 _SHORTEST_HELP = 4
 _LONGEST_TYPED = 300
 
@@ -76,7 +86,8 @@ class AddressHit:
         ``"rooftop"`` (an address point), ``"parcel"``, ``"range"`` (between two neighbours), ``"street"``.
     differs
         What differs from what was typed: ``"house number"``, ``"street name"``, ``"street suffix"``, ``"direction"``,
-        ``"unit"``, ``"municipality"``, ``"ZIP code"``.
+        ``"unit"``, ``"municipality"``, ``"ZIP code"``; ``"side of the street"`` of an odd number
+        in a range of even ones.
     certain
         It agrees in number, street and municipality, and no other place does: all its parcels are one lot. Which unit
         of a condominium is meant may still be open.
@@ -169,7 +180,7 @@ class AddressIndex:
                 continue
             hits += self._read(reading, exclude=hits)
         hits = [self._with_zip(h, parsed.zip_code) for h in hits] if parsed.zip_code else hits
-        if any(h.kind in {"rooftop", "parcel"} and h.score >= _NUMBERED_STREET for h in hits):
+        if any(h.kind in {"rooftop", "parcel"} and h.score >= NUMBERED_STREET for h in hits):
             hits = [h for h in hits if h.kind in {"rooftop", "parcel"} or not h.number]
         judged = self._judged(_ranked(_best_of_each(hits)), parsed)
         return tuple(replace(h, label=self._label(h.number, h.street, h.unit, h.mun_code)) for h in judged[:limit])
@@ -224,7 +235,7 @@ class AddressIndex:
         hits = self._in_municipalities(asked, place.mun_codes)
         if not _any_good(hits) and not _any_good(exclude):
             # Mail is addressed across municipal lines, and people take the wrong one: look nearby, and say so.
-            wide = _Asked(reading, asked.off + _OTHER_MUNICIPALITY, ("municipality",))
+            wide = _Asked(reading, asked.off + MUNICIPALITY_OTHER, ("municipality",))
             counties = frozenset(code[:2] for code in place.mun_codes)
             hits += [h for h in self._everywhere(wide, counties=counties) if h.mun_code not in place.mun_codes]
         return hits
@@ -235,14 +246,18 @@ class AddressIndex:
             if self._tables.by_name(code):
                 candidates += self._likely_streets(asked.reading.line.street, code)
         candidates.sort(key=lambda c: c.fit.off)
-        found = {c.street.id: self._on_street(asked, c) for c in candidates[:_MOST_STREETS]}
+        found = {c.street.id: self._on_street(asked, c) for c in candidates[:MOST_STREETS]}
         hits = [hit for group in found.values() for hit in group]
-        if any(h.score >= _GOOD for h in hits):
+        if any(h.score >= GOOD_HOUSE for h in hits):
             return hits
         # No house fits well: say where the number would be on the streets that are most like it.
         least = candidates[0].fit.off if candidates else 1.0
         for c in candidates:
-            if 1.0 - c.fit.off >= _NEAR_STREET and c.fit.off <= least + _ABOUT and not found.get(c.street.id):
+            if (
+                1.0 - c.fit.off >= NEAR_STREET
+                and c.fit.off <= least + ABOUT
+                and all(ACROSS in hit.differs for hit in found.get(c.street.id, ()))
+            ):
                 hits += self._near_number(asked, c)
         return hits
 
@@ -253,7 +268,7 @@ class AddressIndex:
         for written in _writings(typed):
             # "EASTCLARK" is East Clark, and "E CLARK" a street that is called Eastclark.
             for key, pre_typed in {compact(written.name): False, compact(written.pre + written.name): True}.items():
-                found = self._extract(key, by_name.keys(), scorer=self._scorer, score_cutoff=_LIKE, limit=_MOST_NAMES)
+                found = self._extract(key, by_name.keys(), scorer=self._scorer, score_cutoff=LIKE, limit=MOST_NAMES)
                 for name, likeness, _ in found:
                     for street, pre_in_name in by_name[name]:
                         joined = pre_in_name or (pre_typed and bool(written.pre))
@@ -262,7 +277,7 @@ class AddressIndex:
                             continue
                         fit = street_fit(written, street.name, likeness, pre_in_name=joined)
                         if not code:
-                            fit = Fit(fit.off + _UNKNOWN_MUNICIPALITY, (*fit.differs, "municipality"), fit.compatible)
+                            fit = Fit(fit.off + MUNICIPALITY_UNKNOWN, (*fit.differs, "municipality"), fit.compatible)
                         if street.id not in best or fit.off < best[street.id].fit.off:
                             best[street.id] = _Candidate(street, fit)
         return best.values()
@@ -274,16 +289,16 @@ class AddressIndex:
             for written in _writings(asked.reading.line.street)
             for hit in self._named(asked, written, compact(written.name), 1.0, counties)
         ]
-        if hits or counties is not None:
+        if counties is not None or any(ACROSS not in hit.differs for hit in hits):
             return hits
         key = compact(asked.reading.line.street.name)
         if not asked.reading.line.low:
             # Without a number and a municipality there is no place to be found; which streets it may be is shown.
-            streets = self._tables.with_name(key, _MOST_NAMES)
+            streets = self._tables.with_name(key, MOST_NAMES)
             fits = [_Candidate(s, street_fit(asked.reading.line.street, s.name, 1.0)) for s in streets]
             return [hit for c in fits for hit in self._near_number(asked, c)]
         found = self._extract(
-            key, self._tables.names(), scorer=self._scorer, score_cutoff=_LIKE_STATEWIDE, limit=_MOST_NAMES
+            key, self._tables.names(), scorer=self._scorer, score_cutoff=LIKE_STATEWIDE, limit=MOST_NAMES
         )
         for name, likeness, _ in found:
             hits += self._named(asked, asked.reading.line.street, name, likeness, None)
@@ -328,12 +343,12 @@ class AddressIndex:
             )
             if beside:
                 between = (beside[0][0].number, beside[1][0].number)
-                fit = Fit(_BETWEEN, ("house number",), False)
+                fit = Fit(BETWEEN_NEIGHBOURS, ("house number",), False)
                 hit = self._hit(asked, candidate, fit, [*beside[0], *beside[1]], kind="range")
                 sides = tuple((_ids(houses, points=False), _ids(houses, points=True)) for houses in beside)
                 return [replace(hit, number=line.number, unit="", between=between, sides=sides)]
         houses = self._tables.houses("on street", street.id)
-        fit = Fit(_STREET_ONLY, ("house number",), False)
+        fit = Fit(STREET_ONLY, ("house number",), False)
         hit = self._hit(asked, candidate, fit, houses, kind="street")
         return [replace(hit, number="", unit="")]
 
@@ -367,7 +382,7 @@ class AddressIndex:
             return hits
         scores = Counter(h.score for h in hits)
         rivals = [h for h in hits if h.compatible]
-        lots = {h: self._tables.lots(h.parcel_ids, h.point_ids) for h in hits[:_MOST_NAMES]}
+        lots = {h: self._tables.lots(h.parcel_ids, h.point_ids) for h in hits[:MOST_NAMES]}
         judged = [replace(h, places=len(lots[h]) if h in lots else 1, ties=scores[h.score]) for h in hits]
         first = hits[0]
         named = any(r.place.how == "named" and r.place.mun_codes == (first.mun_code,) for r in parsed.readings)
@@ -392,7 +407,7 @@ class AddressIndex:
         if not known or zip_code in known:
             return hit
         return replace(
-            hit, score=round(max(0.0, hit.score - _OTHER_ZIP), 4), differs=(*hit.differs, "ZIP code"), compatible=False
+            hit, score=round(max(0.0, hit.score - ZIP_OTHER), 4), differs=(*hit.differs, "ZIP code"), compatible=False
         )
 
     def _label(self, number: str, street: str, unit: str, mun_code: str) -> str:
@@ -423,7 +438,7 @@ def _cased(text: str) -> str:
 
 
 def _any_good(hits: Iterable[AddressHit]) -> bool:
-    return any(h.kind in {"rooftop", "parcel"} and h.score >= _GOOD for h in hits)
+    return any(h.kind in {"rooftop", "parcel"} and h.score >= GOOD_HOUSE for h in hits)
 
 
 def _best_of_each(hits: Iterable[AddressHit]) -> list[AddressHit]:

@@ -1,7 +1,7 @@
 """How well an address fits another: what is taken off a full score of 1 for whatever differs.
 
-The deductions are a scale of this package, not of any source; they only rank. Nothing is certain because its score is
-high: certain is what agrees in every part and has no rival (`addressindex`).
+The deductions (`matchfigures`) only rank. Nothing is certain because its score is high: certain is what agrees in every
+part and has no rival (`addressindex`).
 """
 
 from __future__ import annotations
@@ -9,29 +9,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from grownj_geo.matchfigures import (
+    ACROSS_THE_STREET,
+    DIRECTION_MISSING,
+    DIRECTION_OTHER,
+    NUMBER_INSIDE,
+    NUMBER_LETTER,
+    SUFFIX_MISSING,
+    SUFFIX_OTHER,
+    UNIT_OTHER,
+    UNIT_UNSAID,
+)
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from grownj_geo.addressline import StreetLine, StreetName
-    from grownj_geo.addressplaces import PlaceHow
 
-__all__ = ["PLACE_OFF", "Fit", "House", "houses_at", "neighbours", "street_fit"]
+__all__ = ["ACROSS", "Fit", "House", "houses_at", "neighbours", "street_fit"]
 
-_SUFFIX_MISSING, _SUFFIX_OTHER = 0.03, 0.10
-_DIRECTION_MISSING, _DIRECTION_OTHER = 0.06, 0.20
-_NUMBER_INSIDE, _NUMBER_LETTER = 0.04, 0.08
-_UNIT_UNSAID, _UNIT_OTHER = 0.01, 0.05
-
-PLACE_OFF: dict[PlaceHow, float] = {
-    "named": 0.0,
-    "ambiguous": 0.02,
-    "postal": 0.02,
-    "none": 0.05,
-    "guessed": 0.08,
-    "conflict": 0.08,
-    "unknown": 0.10,
-}
-"""What is taken off for how a municipality was typed."""
+ACROSS = "side of the street"
+"""What differs of a number that a range of the other side of the street would hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +87,18 @@ def street_fit(typed: StreetName, found: StreetName, likeness: float, *, pre_in_
     compatible = likeness >= 1.0
     if typed.suffix != found.suffix:
         both = bool(typed.suffix and found.suffix)
-        off += _SUFFIX_OTHER if both else _SUFFIX_MISSING
+        off += SUFFIX_OTHER if both else SUFFIX_MISSING
         compatible = compatible and not both
         differs.append("street suffix")
     pairs = [(typed.post, found.post)] if pre_in_name else [(typed.pre, found.pre), (typed.post, found.post)]
     # "12 MAIN STREET NORTH" and "12 NORTH MAIN STREET" are one street more often than not, but not surely.
     if not pre_in_name and (typed.pre, typed.post) == (found.post, found.pre) and typed.pre != typed.post:
-        return Fit(round(off + _DIRECTION_MISSING, 6), (*differs, "direction"), False)
+        return Fit(round(off + DIRECTION_MISSING, 6), (*differs, "direction"), False)
     for one, other in pairs:
         if one == other:
             continue
         both = bool(one and other)
-        off += _DIRECTION_OTHER if both else _DIRECTION_MISSING
+        off += DIRECTION_OTHER if both else DIRECTION_MISSING
         # Who types a direction means it; who leaves it out may have forgotten it.
         compatible = compatible and not one
         differs.append("direction")
@@ -110,8 +108,8 @@ def street_fit(typed: StreetName, found: StreetName, likeness: float, *, pre_in_
 def houses_at(line: StreetLine, houses: Iterable[House]) -> list[tuple[Fit, list[House]]]:
     """Return the houses of one street that a line's number means, in groups that are alike.
 
-    Houses with the number exactly, houses of a range that holds it (on its side of the street), and houses with the
-    same number and another letter are told apart; so are those with the unit, and those with others.
+    Houses with the number exactly, houses of a range that holds it on its side of the street or on the other, and
+    houses with the same number and another letter are told apart; so are those with the unit, and those with others.
     """
     numbered: dict[str, list[House]] = {}
     for house in houses:
@@ -129,13 +127,13 @@ def _number_fit(line: StreetLine, number: str, house: House) -> Fit | None:
         return Fit(0.0, (), True)
     if not line.low or not house.low:
         return None
-    same_side = house.low % 2 == line.low % 2
-    if house.low <= line.low and line.high <= house.high and house.low < house.high and same_side:
-        return Fit(_NUMBER_INSIDE, ("house number",), True)
-    if line.low <= house.low and house.high <= line.high and line.low < line.high and same_side:
-        return Fit(_NUMBER_INSIDE, ("house number",), True)
+    inside = house.low <= line.low and line.high <= house.high and house.low < house.high
+    if inside or (line.low <= house.low and house.high <= line.high and line.low < line.high):
+        if house.low % 2 == line.low % 2:
+            return Fit(NUMBER_INSIDE, ("house number",), True)
+        return Fit(ACROSS_THE_STREET, ("house number", ACROSS), False)
     if house.low == line.low:
-        return Fit(_NUMBER_LETTER, ("house number",), False)
+        return Fit(NUMBER_LETTER, ("house number",), False)
     return None
 
 
@@ -145,10 +143,10 @@ def _by_unit(line: StreetLine, fit: Fit, group: list[House]) -> list[tuple[Fit, 
     if line.unit:
         if same:
             return [(fit, same)]
-        return [(Fit(fit.off + _UNIT_OTHER, (*fit.differs, "unit"), fit.compatible), others)]
+        return [(Fit(fit.off + UNIT_OTHER, (*fit.differs, "unit"), fit.compatible), others)]
     found = [(fit, same)] if same else []
     if others:
-        found.append((Fit(fit.off + _UNIT_UNSAID, (*fit.differs, "unit"), fit.compatible), others))
+        found.append((Fit(fit.off + UNIT_UNSAID, (*fit.differs, "unit"), fit.compatible), others))
     return found
 
 

@@ -16,7 +16,7 @@ from grownj_geo.errors import SiteError
 from grownj_geo.found import Asked, Found, TypedAddress, choice_words, feet_words, match_words
 from grownj_geo.observe import SiteTable
 from grownj_geo.place import place_sites
-from grownj_geo.settling import Verdict, has_place, judge, shared_site, site_of_match
+from grownj_geo.settling import Verdict, judge, shared_site, site_of_match
 from grownj_geo.site import Site
 from grownj_geo.units import FT_PER_FTUS
 
@@ -87,7 +87,7 @@ class _Run:
 
         Of a parcel without a known place another may know the place.
         """
-        return any(v.word == "several" or (v.word == "settled" and has_place(v.matches[0])) for v in self.verdicts)
+        return any(v.word == "several" or (v.word == "settled" and v.matches[0].has_place) for v in self.verdicts)
 
 
 class Asker:
@@ -221,11 +221,9 @@ class Asker:
 
     def _with_place(self, match: Match, others: Sequence[Verdict]) -> Match:
         """Return a parcel that has no known place with the place that another locator has for its address."""
-        if has_place(match) or match.pin is None:
+        if match.has_place or match.pin is None:
             return match
-        known = [
-            verdict.matches[0] for verdict in others if verdict.word == "settled" and has_place(verdict.matches[0])
-        ]
+        known = [verdict.matches[0] for verdict in others if verdict.word == "settled" and verdict.matches[0].has_place]
         place = next((one for one in known if match.mun_code in self.codes_of(one)), None)
         if place is None:
             return match

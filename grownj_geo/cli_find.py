@@ -182,7 +182,7 @@ def render_choices(found: Found, finder: Finder, console: Console, answers: Choi
 def _where(match: Match) -> str:
     lon, lat = match.lonlat
     parcel = f"parcel {match.pin}" if match.pin is not None else ""
-    place = "" if match.kind == "municipality" else f"{lat:.6f},{lon:.6f}"
+    place = f"{lat:.6f},{lon:.6f}" if match.has_place else ""
     return "; ".join(part for part in (parcel, place) if part)
 
 

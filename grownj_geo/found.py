@@ -149,8 +149,9 @@ def feet_words(feet: float) -> str:
 
 def match_words(match: Match) -> str:
     """Return who found a place, what kind of place it is, how well it fits and how well it is known."""
-    if match.pin is not None and match.kind == "municipality":
-        return f"{match.locator}: parcel without a known place, score {match.score:.2f}"
+    if not match.has_place:
+        what = f"{match.kind}, anywhere in its municipality" if match.pin is None else "parcel without a known place"
+        return f"{match.locator}: {what}, score {match.score:.2f}"
     known = f"known to {feet_words(match.uncertainty_ft)}" if match.uncertainty_ft else "by its outline"
     return f"{match.locator}: {match.kind}, score {match.score:.2f}, {known}"
 

@@ -215,6 +215,14 @@ class Match:
             )
 
     @property
+    def has_place(self) -> bool:
+        """Whether it says where a place is, and not only in which municipality.
+
+        A street whose municipality is known may be anywhere in that: what is loaded of a street need not be all of it.
+        """
+        return self.geometry is not None or self.mun_code is None or self.kind not in {"street", "municipality"}
+
+    @property
     def lonlat(self) -> tuple[float, float]:
         """Longitude and latitude in degrees."""
         lon, lat = to_lonlat(self.x_ft, self.y_ft)

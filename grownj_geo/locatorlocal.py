@@ -3,7 +3,7 @@
 Nothing is sent. A lot with an outline is that outline; where its number has
 outlines that do not touch, each is a place of its own; a lot without is where an address point says, else somewhere in
 its municipality. Points that lie apart, or off the outline, are places of their own. A house number between two
-neighbours is as wide as both; a street is at least as wide as the study of `locators.yaml` found streets.
+neighbours is as wide as both; of a street it is known that it is in its municipality, and no more.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ import shapely
 
 from grownj_geo.addressindex import AddressIndex
 from grownj_geo.addressparse import AddressError, parse_address
+from grownj_geo.enclosing import around, farthest_ft
 from grownj_geo.found import feet_words
 from grownj_geo.locator import LocatorError, Match, best_first, uncertainty_ft
+from grownj_geo.matchfigures import GOOD_SCORE, MOST_HITS, NOT_SURE
 from grownj_geo.parcelgrounds import apart_words, grounds_of
-from grownj_geo.settling import GOOD_SCORE, around
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 
 __all__ = ["LocalLocator"]
 
-_NOT_SURE = GOOD_SCORE - 0.01
-_MOST_HITS = 24
 _ALL = 1_000_000
 _MOST_UNITS = 4
 
@@ -88,7 +87,7 @@ class LocalLocator:
             raise LocatorError(self.name, "refused", str(error)) from error
         # Scores of hits rank what differs; what agrees in all that counts comes before them.
         hits = sorted(self.index.search(parsed, limit=_ALL), key=lambda hit: -_score(hit, parsed))
-        shown, cut = hits[:_MOST_HITS], hits[_MOST_HITS:]
+        shown, cut = hits[:MOST_HITS], hits[MOST_HITS:]
         matches = [match for hit in shown for match in self._matches(hit, parsed)]
         return best_first(_with_cut(matches, cut, parsed) if cut else matches)
 
@@ -179,7 +178,9 @@ class LocalLocator:
             return
         middle, reach = around(shapely.union_all(shapes))
         if plain.kind == "street":
-            known = uncertainty_ft("street", half_extent_ft=reach)
+            area = self._area(hit.mun_code) if hit.mun_code else None
+            # Surely in its municipality, and what is loaded of it need not be all of it.
+            known = uncertainty_ft("street", half_extent_ft=reach) if area is None else farthest_ft(middle, area)
         elif lacking:
             known = max(reach, uncertainty_ft("range"))
             words = "The place of one neighbour is not known; how far off such places are in general counts."
@@ -271,7 +272,7 @@ def _with_cut(matches: Sequence[Match], cut: Sequence[AddressHit], parsed: Parse
     if tied:
         words = f"{len(cut):,} more places are not shown, {tied:,} of which fit as well; type more of the address."
     for match in matches:
-        score = min(match.score, _NOT_SURE) if tied else match.score
+        score = min(match.score, NOT_SURE) if tied else match.score
         yield replace(match, score=score, notes=(words, *match.notes))
 
 
@@ -283,7 +284,7 @@ def _score(hit: AddressHit, parsed: ParsedAddress) -> float:
     agrees = hit.compatible and set(hit.differs) <= beside and not unit_open and hit.kind in {"rooftop", "parcel"}
     if hit.certain:
         return 1.0
-    return hit.score if agrees else min(hit.score, _NOT_SURE)
+    return hit.score if agrees else min(hit.score, NOT_SURE)
 
 
 def _notes(hit: AddressHit, parsed: ParsedAddress) -> tuple[str, ...]:
@@ -299,5 +300,8 @@ def _notes(hit: AddressHit, parsed: ParsedAddress) -> tuple[str, ...]:
             f"The number is not loaded; its neighbours on that side are {hit.between[0]} and {hit.between[1]}."
         )
     elif hit.kind == "street":
-        notes.append("The number is not loaded; the place is anywhere on the street, beyond what is loaded of it too.")
+        where = "; of where, only the municipality is taken as known" if hit.mun_code else ""
+        notes.append(
+            f"The number is not loaded; the place is anywhere on the street, beyond what is loaded of it too{where}."
+        )
     return tuple(notes)

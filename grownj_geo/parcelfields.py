@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from grownj_geo.features import Change, LayerFault
+from grownj_geo.housenumbers import BARE_NUMBERS, HOUSE_NUMBERS
 from grownj_geo.rows_columns import TableOptions, find_roles
 
 if TYPE_CHECKING:
@@ -46,16 +47,7 @@ _PARCEL_COLUMNS: dict[str, tuple[str, ...]] = {
 # The parts of an address as the standard for emergency calls (NENA) names them, in the order in which they are said.
 ADDRESS_PARTS: dict[str, tuple[str, ...]] = {
     "number_prefix": ("addnum_pre", "addnumpre"),
-    "number": (
-        "add_number",
-        "addnumber",
-        "house_number",
-        "housenumber",
-        "house_num",
-        "addr_num",
-        "st_number",
-        "number",
-    ),
+    "number": ("add_number", "addnumber", "addr_num", *HOUSE_NUMBERS, *BARE_NUMBERS),
     "number_suffix": ("addnum_suf", "addnumsuf", "house_suffix"),
     "pre_modifier": ("st_premod", "stpremod"),
     "pre_direction": ("st_predir", "stpredir", "predir", "pre_dir"),
@@ -220,7 +212,13 @@ def find_columns(
             free = [column for column in free if column not in mail]
         if free:
             by_role[role] = free[0]
-    return Columns(by_role, fixed, found.pair, found.degrees, tuple(changes))
+    return Columns(_told_apart(by_role, roles), fixed, found.pair, found.degrees, tuple(changes))
+
+
+def _told_apart(by_role: Mapping[str, str], named: Mapping[str, str]) -> dict[str, str]:
+    """Return columns by role without a column that has the name of any number where no streets stand beside it."""
+    bare = "number" not in named and "street" not in by_role and plain_name(by_role.get("number", "")) in BARE_NUMBERS
+    return {role: column for role, column in by_role.items() if role != "number" or not bare}
 
 
 def _named(column: str, header: Sequence[str], role: str, name: str) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from grownj_geo.errors import FactError
 from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.features import LayerFault
+from grownj_geo.housenumbers import HOUSE_NUMBERS, STREETS, bare_number
 from grownj_geo.readers_text import COORDINATE_FIELDS, WKT_FIELDS
 from grownj_geo.readings import nearest_name
 from grownj_geo.rows_block import cell_text, is_blank
@@ -58,9 +59,9 @@ _ADDRESSED: dict[str, tuple[str, ...]] = {
             "prop_loc",
             "full_address",
         ),
-        *("address_1", "address1", "addr", "situs_address", "location_address", "st_address", "street"),
+        *("address_1", "address1", "addr", "situs_address", "location_address", "st_address", *STREETS),
     ),
-    "house_number": ("house_number", "house_no", "street_number", "street_no", "housenumber", "addr_number"),
+    "house_number": HOUSE_NUMBERS,
     "city": ("city", "post_office", "postal_city", "city_name", "site_city", "property_city"),
     "zip_code": ("zip", "zip_code", "zipcode", "zip5", "postal_code", "postcode", "site_zip", "property_zip"),
 }
@@ -314,13 +315,22 @@ def find_roles(
         found = next((by_plain[n] for n in names if n in by_plain and by_plain[n] not in columns.values()), None)
         if found is not None and _speaks(role, sample.get(found, ()), pair=pair is not None):
             columns[role] = found
+    _add_usual_pairs(columns, by_plain, sample)
+    return Roles(pair, degrees, columns, _facts(header, name), frozenset(given))
+
+
+def _add_usual_pairs(columns: dict[str, str], by_plain: Mapping[str, str], sample: Mapping[str, Sequence[Any]]) -> None:
+    """Add columns that count beside another alone: house numbers beside streets, names beside municipal codes."""
+    if "house_number" not in columns and _plain(columns.get("address", "")) in STREETS:
+        found = bare_number(by_plain, columns["address"], list(columns.values()), sample)
+        if found is not None:
+            columns["house_number"] = found
     if "municipality" in columns:
         # A table with a code often has the name too: it fills in, and has to agree.
         others = (by_plain[n] for n in _MUNICIPAL_NAMES if n in by_plain and by_plain[n] not in columns.values())
         found = next(others, None)
         if found is not None:
             columns["municipal_name"] = found
-    return Roles(pair, degrees, columns, _facts(header, name), frozenset(given))
 
 
 def answers_in(header: Sequence[str]) -> frozenset[str]:

@@ -27,7 +27,6 @@ from grownj_geo.serveanswers import editions_held
 from grownj_geo.servegeo import geojson_of
 from grownj_geo.serveproblems import ProblemError, api_words
 from grownj_geo.settings import settings_path
-from grownj_geo.settling import has_place
 from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:
@@ -292,19 +291,23 @@ def _choice(finder: Finder, match: Match, text: str) -> dict[str, Any]:
     lon, lat = (round(float(v), 7) for v in to_lonlat(match.x_ft, match.y_ft))
     where = finder.asker.municipality_words(match)
     codes = finder.asker.codes_of(match)
-    shape = {"type": "Point", "coordinates": [lon, lat]} if match.geometry is None else geojson_of(match.geometry)
+    shape = None if match.geometry is None else geojson_of(match.geometry)
+    if shape is None and match.has_place:
+        shape = {"type": "Point", "coordinates": [lon, lat]}
     known = f", known to {feet_words(match.uncertainty_ft)}" if match.uncertainty_ft else ""
+    if not match.has_place:
+        known = ", of which only the municipality is known"
     return {
         "label": f"{match.matched}, {where}",
         "words": f"{match.locator}: {match.kind}{known}",
-        "site": match.pin or f"{lat},{lon}",
-        "ask": _question(match, text),
+        "site": match.pin or (f"{lat},{lon}" if match.has_place else _municipality(finder, str(match.mun_code))),
+        "ask": _question(finder, match, text),
         "kind": match.kind,
         "locator": match.locator,
         "score": match.score,
         "lat": lat,
         "lon": lon,
-        "uncertainty_ft": match.uncertainty_ft,
+        "uncertainty_ft": match.uncertainty_ft if match.has_place else None,
         "pin": match.pin,
         "mun_code": match.mun_code or (codes[0] if len(codes) == 1 else None),
         "municipality": where,
@@ -320,7 +323,13 @@ def _county(finder: Finder, codes: Sequence[str]) -> str | None:
     return counties.pop() if len(counties) == 1 else None
 
 
-def _question(match: Match, text: str) -> dict[str, Any]:
+def _municipality(finder: Finder, code: str) -> str:
+    """Return a municipality as it is typed, so that it is no other."""
+    name, county = finder.names[code]
+    return f"{name}, {county} County"
+
+
+def _question(finder: Finder, match: Match, text: str) -> dict[str, Any]:
     """Return what to ask about one of several places: the place itself, with all that is known of it."""
     chosen: dict[str, Any] = {
         "locator": match.locator,
@@ -333,9 +342,12 @@ def _question(match: Match, text: str) -> dict[str, Any]:
     if match.answered_on is not None:
         chosen["answered_on"] = match.answered_on.isoformat()
     said: dict[str, Any] = {"typed": text, "chosen": chosen}
-    if match.pin is not None and (match.geometry is not None or not has_place(match)):
+    if match.pin is not None and (match.geometry is not None or not match.has_place):
         # Its number means the same outline, or that there is none.
         return said | {"site": match.pin, "chosen": chosen | {"uncertainty_ft": 0.0}}
+    if not match.has_place:
+        where = _municipality(finder, str(match.mun_code))
+        return said | {"site": where, "chosen": chosen | {"uncertainty_ft": 0.0}}
     # Half an inch, as links keep it: a question that is passed on stays the same.
     lonlat = [round(each, 7) for each in match.lonlat]
     place = {"geometry": {"type": "Point", "coordinates": lonlat}, "uncertainty_ft": match.uncertainty_ft}

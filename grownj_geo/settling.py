@@ -9,13 +9,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-import numpy as np
 import shapely
 
+from grownj_geo.enclosing import around, farthest_ft
 from grownj_geo.found import choice_words, feet_words
 from grownj_geo.locator import apart_ft, leading
+from grownj_geo.matchfigures import CLOSE_FT, GOOD_SCORE, SAME_FT
 from grownj_geo.site import Site
-from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,27 +24,15 @@ if TYPE_CHECKING:
     from grownj_geo.locator import AddressQuery, Match
 
 __all__ = [
-    "CLOSE_FT",
-    "GOOD_SCORE",
     "Verdict",
-    "around",
     "doubts",
-    "has_place",
     "judge",
     "same_ground",
     "shared_site",
     "site_of_match",
 ]
 
-GOOD_SCORE = 0.95
-"""From here on a match differs from what was asked in nothing that counts; the figure is ours."""
-
-CLOSE_FT = 2_640.0
-"""Places that fit equally well make one uncertain site where a circle of this radius, in feet, holds them all: a wider
-one would leave nearly everything open, and the places are better asked about one by one. The figure is ours."""
-
 _EXACT = frozenset({"rooftop", "parcel", "range"})
-_SAME_FT = 1.0
 _MOST_NOTES = 2
 
 
@@ -183,7 +171,7 @@ def _one_place(matches: Sequence[Match]) -> bool:
         return True
     if len({match.pin for match in matches}) > 1:
         return False
-    return all(apart_ft(first, match) <= _SAME_FT for match in matches[1:])
+    return all(apart_ft(first, match) <= SAME_FT for match in matches[1:])
 
 
 def same_ground(matches: Sequence[Match]) -> bool:
@@ -194,18 +182,13 @@ def same_ground(matches: Sequence[Match]) -> bool:
     )
 
 
-def has_place(match: Match) -> bool:
-    """Return whether a match says where a place is, and not only in which municipality."""
-    return match.geometry is not None or match.kind != "municipality"
-
-
 def site_of_match(
     match: Match, *, typed: str, located_by: str, uncertainty_ft: float = 0.0, notes: Sequence[str] = ()
 ) -> Site:
     """Return the site that a match is.
 
     The outline of a parcel is the site; else the point, known to the match's uncertainty or to what the user states if
-    that is more. A parcel without an outline settles the municipality, and the place is not known.
+    that is more. A parcel without an outline and a street settle the municipality, and the place in it is not known.
 
     Parameters
     ----------
@@ -216,9 +199,10 @@ def site_of_match(
     uncertainty_ft
         What the user states.
     """
-    placed = has_place(match)
+    placed = match.has_place
     own = 0.0 if match.geometry is not None else match.uncertainty_ft
     by_pin = match.pin is not None and match.mun_code is not None
+    basis = "pin" if by_pin else None if placed else "stated"
     return Site(
         typed=typed,
         located_by=located_by,
@@ -228,8 +212,8 @@ def site_of_match(
         if match.geometry is None
         else match.geometry,
         uncertainty_ft=max(own, uncertainty_ft) if placed else uncertainty_ft,
-        mun_code=match.mun_code if by_pin else None,
-        mun_basis="pin" if by_pin else None,
+        mun_code=match.mun_code if basis is not None else None,
+        mun_basis=basis,
         pins=(match.pin,) if match.pin is not None else (),
         notes=tuple(dict.fromkeys((*notes, *match.notes))),
     )
@@ -271,7 +255,7 @@ def shared_site(
             uncertainty_ft=uncertainty_ft,
             **common,  # type: ignore[arg-type]
         )
-    circle = _circle(matches) if all(map(has_place, matches)) else None
+    circle = _circle(matches) if all(match.has_place for match in matches) else None
     if circle is not None and circle[1] <= CLOSE_FT:
         centre, radius = circle
         return Site(
@@ -298,27 +282,5 @@ def _circle(matches: Sequence[Match]) -> tuple[shapely.Point, float]:
     radius = 0.0
     for match, shape in zip(matches, shapes, strict=True):
         own = match.uncertainty_ft if match.geometry is None else 0.0
-        radius = max(radius, _farthest_ft(centre, shape) + own)
+        radius = max(radius, farthest_ft(centre, shape) + own)
     return centre, radius
-
-
-def around(ground: shapely.Geometry) -> tuple[shapely.Point, float]:
-    """Return the middle of the smallest circle around some ground, and its radius in feet.
-
-    Examples
-    --------
-    >>> around(shapely.box(0, 0, 8, 6))
-    (<POINT (4 3)>, 5.00001...)
-    >>> around(shapely.Point(4, 3))
-    (<POINT (4 3)>, 0.0)
-    """
-    circle = shapely.minimum_bounding_circle(ground)
-    # Of one point there is no circle.
-    centre = shapely.centroid(ground if circle.is_empty else circle)
-    return centre, _farthest_ft(centre, ground)
-
-
-def _farthest_ft(centre: shapely.Point, ground: shapely.Geometry) -> float:
-    """Return how far the farthest part of some ground is from a point, in feet: that is a corner."""
-    xy = shapely.get_coordinates(ground)
-    return float(np.hypot(xy[:, 0] - centre.x, xy[:, 1] - centre.y).max()) * FT_PER_FTUS

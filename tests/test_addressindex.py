@@ -117,6 +117,19 @@ def test_numbers_are_never_taken_for_others(index: AddressIndex) -> None:
     assert all(h.kind in {"range", "street"} for h in index.search("476 S Jefferson St, Orange"))
 
 
+def test_a_number_of_the_other_side_of_a_range_is_a_weak_choice_beside_where_it_would_be(atlas: Atlas) -> None:
+    near = [("0717", "9", str(lot), "", f"{number} FEDERAL ST") for lot, number in enumerate((203, 207))]
+    index = AddressIndex(address_store([("0717", "8", "1", "", "200-210 FEDERAL ST"), *near]), Directory(atlas))
+    found = {hit.kind: hit for hit in index.search("205 Federal St, Orange")}
+    assert found.keys() == {"parcel", "range"}
+    assert (found["parcel"].parcel_ids, found["range"].between) == ((1,), ("203", "207"))
+    assert set(found["parcel"].differs) == {"house number", "side of the street"}
+    assert not any(hit.certain or hit.compatible for hit in found.values())
+    (inside, *_) = index.search("206 Federal St, Orange")
+    assert (inside.parcel_ids, inside.compatible) == ((1,), True)
+    assert all(hit.kind != "parcel" for hit in index.search("211 Federal St, Orange"))
+
+
 def test_a_number_that_is_not_there_lies_between_its_neighbours_or_on_the_street(index: AddressIndex) -> None:
     between = best(index, "25 High St, Orange")
     assert (between.kind, between.between, between.parcel_ids) == ("range", ("21", "27"), (9, 8)[::-1])

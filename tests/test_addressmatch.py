@@ -6,6 +6,7 @@ import pytest
 
 from grownj_geo.addressline import StreetName, split_line
 from grownj_geo.addressmatch import House, houses_at, neighbours, street_fit
+from grownj_geo.matchfigures import GOOD_HOUSE
 
 
 def name(text: str) -> StreetName:
@@ -52,7 +53,6 @@ def test_a_number_is_exact_inside_a_range_or_another() -> None:
     assert [f.differs for f, _ in exact] == [()]
     assert [(f.differs, f.compatible) for f, _ in inside] == [(("house number",), True)]
     assert houses_at(line, [house(95, high=99, text="95-99")]) == []
-    assert houses_at(line, [house(96, high=124, text="96-124")]) == [], "the other side of the street"
     assert houses_at(line, [house(102)]) == []
     assert houses_at(line, [house(101, text="101A")])[0][0].compatible is False
 
@@ -60,6 +60,23 @@ def test_a_number_is_exact_inside_a_range_or_another() -> None:
 @pytest.mark.parametrize(("number", "found"), [(94, 0), (95, 1), (97, 1), (123, 1), (125, 0)])
 def test_the_ends_of_a_range_belong_to_it(number: int, found: int) -> None:
     assert len(houses_at(split_line(f"{number} Main St"), [house(95, high=123, text="95-123")])) == found
+
+
+@pytest.mark.parametrize(("number", "found"), [(93, 0), (94, 0), (96, 1), (122, 1), (124, 0)])
+def test_a_number_of_the_other_side_inside_a_range_is_weak_and_contradicts(number: int, found: int) -> None:
+    across = houses_at(split_line(f"{number} Main St"), [house(95, high=123, text="95-123")])
+    assert len(across) == found
+    for fit, _ in across:
+        assert (fit.differs, fit.compatible) == (("house number", "side of the street"), False)
+        assert 1 - fit.off < GOOD_HOUSE
+
+
+def test_a_range_that_is_typed_holds_its_side_and_weakly_the_other() -> None:
+    line = split_line("10-20 Main St")
+    (same,), (across,) = houses_at(line, [house(12)]), houses_at(line, [house(13)])
+    assert (same[0].compatible, across[0].compatible) == (True, False)
+    assert same[0].off < across[0].off
+    assert houses_at(line, [house(21)]) == []
 
 
 def test_units_are_told_apart() -> None:

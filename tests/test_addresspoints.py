@@ -83,6 +83,21 @@ def test_a_table_with_longitude_and_latitude(tmp_path: Path, home: Path) -> None
     assert told(imported) == {"no_place": 2, "no_address": 1, "municipality_by_map": 2, "zip_restored": 1}
 
 
+@pytest.mark.parametrize("name", ["No", "Number", "House No.", "HSE", "Street Number"])
+def test_a_number_beside_a_street_is_the_house_number(tmp_path: Path, home: Path, name: str) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text(f"{name},Street,lon,lat\n12,Main St,{CAMDEN[0]},{CAMDEN[1]}\n")
+    load(path, home)
+    assert [row[1] for row in rows(home)] == ["12 Main St"]
+
+
+def test_a_number_without_streets_beside_it_is_none_of_an_address(tmp_path: Path, home: Path) -> None:
+    path = tmp_path / "points.csv"
+    path.write_text(f"No,Address,lon,lat\n7,12 Main St,{CAMDEN[0]},{CAMDEN[1]}\n")
+    load(path, home)
+    assert [row[1] for row in rows(home)] == ["12 Main St"]
+
+
 def test_points_stand_beside_parcels_and_are_replaced_by_municipality(tmp_path: Path, home: Path) -> None:
     import_parcels(write(frame({}, {}), tmp_path / "parcels.gpkg"), home=home)
     path = tmp_path / "points.csv"

@@ -15,7 +15,7 @@ from grownj_geo.asking import Sources
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
 from grownj_geo.finder import Finder
 from grownj_geo.found import UnsettledSiteError
-from grownj_geo.settling import CLOSE_FT
+from grownj_geo.matchfigures import CLOSE_FT
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ import pytest
 import shapely
 from parcel_world import IN_CAMDEN, local_sources, parcel_file, parcel_home, square
 
+from grownj_geo.found import match_words
 from grownj_geo.locator import AddressQuery, LocatorError, uncertainty_ft
 from grownj_geo.locatorlocal import LocalLocator
+from grownj_geo.matchfigures import GOOD_SCORE
 from grownj_geo.parcelbuild import import_address_points, import_parcels
-from grownj_geo.settling import GOOD_SCORE
 from grownj_geo.units import FT_PER_FTUS, to_working
 
 if TYPE_CHECKING:
@@ -106,10 +107,7 @@ def test_the_point_says_where_a_parcel_without_an_outline_is(locator: LocalLocat
 def test_without_either_a_parcel_is_somewhere_in_its_municipality(locator: LocalLocator, atlas: Atlas) -> None:
     found = locator.find(query("13 Blank St, Camden"))[0]
     assert (found.kind, found.pin) == ("municipality", "0408_84_2")
-    layer = atlas.layer("municipalities")
-    assert layer is not None
-    (camden,) = [layer.geometry(i) for i in layer.select(as_of=atlas.as_of).tolist() if layer.key(i) == "0408"]
-    corners = shapely.points(shapely.get_coordinates(camden))
+    corners = shapely.points(shapely.get_coordinates(_camden(atlas)))
     away = shapely.distance(corners, shapely.Point(found.x_ft, found.y_ft)).max() * FT_PER_FTUS
     assert away <= found.uncertainty_ft + 0.01
 
@@ -153,9 +151,33 @@ def test_a_range_of_which_one_neighbour_has_no_place_is_as_wide_as_ranges_are(ap
     assert any("The place of one neighbour is not known" in note for note in half.notes)
 
 
-def test_a_street_is_not_known_better_than_streets_are(locator: LocalLocator) -> None:
+def test_of_a_street_no_more_is_known_than_its_municipality(locator: LocalLocator, atlas: Atlas) -> None:
     (street,) = locator.find(query("2900 Main St, Camden"))
-    assert (street.kind, street.uncertainty_ft) == ("street", uncertainty_ft("street"))
+    assert (street.kind, street.mun_code, street.has_place) == ("street", "0408", False)
+    corners = shapely.points(shapely.get_coordinates(_camden(atlas)))
+    farthest = shapely.distance(corners, shapely.Point(street.x_ft, street.y_ft)).max() * FT_PER_FTUS
+    assert street.uncertainty_ft == pytest.approx(farthest)
+    assert "anywhere in its municipality" in match_words(street)
+
+
+def test_of_a_street_without_a_municipality_only_how_far_streets_go_is_known(atlas: Atlas, tmp_path: Path) -> None:
+    # Off the shore, in no municipality.
+    nowhere = point("40 LOST ST", 1.2, 0.0)
+    del nowhere["properties"]["MUN_CODE"]
+    content = {"type": "FeatureCollection", "features": [nowhere]}
+    (tmp_path / "points.geojson").write_text(json.dumps(content), encoding="utf-8")
+    import_address_points(tmp_path / "points.geojson", home=tmp_path / "home")
+    (locator,) = local_sources(atlas, tmp_path / "home").locators
+    streets = [match for match in locator.find(query("2900 Lost St, Camden")) if match.kind == "street"]
+    assert [(one.mun_code, one.has_place) for one in streets] == [(None, True)]
+    assert streets[0].uncertainty_ft == uncertainty_ft("street")
+
+
+def _camden(atlas: Atlas) -> shapely.Geometry:
+    layer = atlas.layer("municipalities")
+    assert layer is not None
+    (camden,) = [layer.geometry(i) for i in layer.select(as_of=atlas.as_of).tolist() if layer.key(i) == "0408"]
+    return camden
 
 
 def test_a_unit_that_nobody_typed_does_not_differ(locator: LocalLocator) -> None:

@@ -34,6 +34,7 @@ TWIN, FAR_TWIN = "100 Twin Ave, Camden", "500 Broad St"
 PARCELS = [
     ("0408_81_1", "12 MAIN ST", IN_CAMDEN),
     ("0408_81_2", "14 MAIN ST", (39.925587, -75.091000)),
+    ("0408_81_5", "20 MAIN ST", (39.925587, -75.089000)),
     ("0408_90_1.01", "100 TWIN AVE", (39.9400, -75.1100)),
     ("0408_90_1.02", "100 TWIN AVE", (39.9450, -75.1000)),
     ("0408_95_1", "500 BROAD ST", (39.9360, -75.1100)),
@@ -269,6 +270,23 @@ def test_a_place_that_is_not_sure_is_chosen_as_the_answer_of_who_found_it(desk: 
     assert page.query_selector("#moved") is None
     link = page.evaluate("window.location.hash")
     assert "." not in parse_qs(link[1:])["uncertainty_ft"][0]
+    page.goto("about:blank")
+    desk.open(link)
+    page.wait_for_selector("#record-json")
+    assert desk.record() == record
+
+
+def test_of_a_street_its_municipality_is_chosen(desk: Desk) -> None:
+    page = desk.page
+    desk.ask("2900 Main St, Camden City")
+    (told,) = page.locator("#choices button.candidate").all_inner_texts()
+    assert "known to" not in told
+    with desk.answered():
+        page.click("#choices button.candidate")
+    record = desk.record()
+    assert (record["site"]["kind"], record["site"]["mun_code"]) == ("municipality", "0408")
+    assert record["site"]["typed"] == "2900 Main St, Camden City"
+    link = page.evaluate("window.location.hash")
     page.goto("about:blank")
     desk.open(link)
     page.wait_for_selector("#record-json")

@@ -91,6 +91,30 @@ def test_the_house_number_is_kept_where_the_street_begins_with_its_digits(
     assert "'43-A Elm St, Camden City" in notes[3]
 
 
+@pytest.mark.parametrize("name", ["No", "No.", "number", "House No", "hse", "HSE_NO", "Street Number"])
+@pytest.mark.parametrize("street", ["Street", "ST_NAME"])
+def test_a_number_beside_a_street_is_the_house_number(
+    atlas: Atlas, finder: Finder, tmp_path: Path, name: str, street: str
+) -> None:
+    block, _ = read(written(tmp_path, f"{name},{street},Municipality\n100,Main St,Camden City\n"), atlas, finder)
+    assert [site and site.pins for site in block.sites] == [("0408_81_1",)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # Rows are counted, and the streets have their numbers; one that is left out changes nothing.
+        "No,Street,Municipality\n1,100 Main St,Camden City\n2,100 Main Street,Camden City\n3,Main St,Camden City\n",
+        # Beside whole addresses a number is of anything.
+        "No,Address,Municipality\n1,100 Main St,Camden City\n2,100 Main Street,Camden City\n",
+        "Number,Street,Municipality\nA-7,100 Main St,Camden City\nB-8,100 Main St,Camden City\n",
+    ],
+)
+def test_a_number_that_counts_rows_is_no_house_number(atlas: Atlas, finder: Finder, tmp_path: Path, text: str) -> None:
+    block, _ = read(written(tmp_path, text), atlas, finder)
+    assert [site and site.pins for site in block.sites[:2]] == [("0408_81_1",)] * 2
+
+
 @pytest.mark.parametrize("number", ["1", "10", "102", "100-102"])
 def test_two_house_numbers_in_a_row_are_told_and_neither_is_taken(
     atlas: Atlas, finder: Finder, tmp_path: Path, number: str

@@ -261,17 +261,24 @@ def test_one_place_that_is_not_sure_is_chosen_as_the_answer_of_who_found_it(tmp_
         (best,) = found["choices"]
         status, taken = _determine(served, **best["ask"])
         assert status == 200, taken
+        # A place between neighbours, as a geocoder has it.
+        between = {"locator": "census", "kind": "range", "matched": "521 MARKET ST", "score": 0.98}
+        place = {"type": "Point", "coordinates": [-75.1195, 39.9448]}
+        ask = {"geometry": place, "typed": "521 Market St", "chosen": between | {"uncertainty_ft": 1_381.2}}
         # Whoever states less cannot make it surer than the locator is.
-        _, surer = _determine(served, **{**best["ask"], "uncertainty_ft": 1.0})
+        _, surer = _determine(served, **ask, uncertainty_ft=1.0)
         # Without whose answer it is, it is where somebody set it.
-        _, by_hand = _determine(served, **{key: value for key, value in best["ask"].items() if key != "chosen"})
+        _, by_hand = _determine(served, geometry=place, typed="521 Market St")
     said = taken["site"]
     assert said["typed"] == "521 Market St, Camden City"
     assert "chosen from what was found" in said["located_by"]
-    assert f"(local: {best['kind']}, score {best['score']:.2f}" in said["located_by"]
+    assert f"(local: street, score {best['score']:.2f}" in said["located_by"]
     assert set(best["notes"]) <= set(said["notes"])
     assert "hand" not in json.dumps(said)
-    assert said["uncertainty_ft"] == surer["site"]["uncertainty_ft"] == best["uncertainty_ft"] > 0
+    # Of a street no more is known than its municipality, and that is what is answered for.
+    assert (best["geometry"], best["uncertainty_ft"], best["site"]) == (None, None, "Camden City, Camden County")
+    assert (said["kind"], said["mun_code"], said["latitude"]) == ("municipality", "0408", None)
+    assert surer["site"]["uncertainty_ft"] == 1_381.2
     assert "set by hand" in by_hand["site"]["located_by"]
 
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from grownj_geo.found import TypedAddress
 from grownj_geo.locator import AddressQuery, Match
-from grownj_geo.settling import CLOSE_FT, doubts, has_place, judge, same_ground, shared_site, site_of_match
+from grownj_geo.matchfigures import CLOSE_FT
+from grownj_geo.settling import doubts, judge, same_ground, shared_site, site_of_match
 from grownj_geo.units import FT_PER_FTUS
 
 NAMES = {
@@ -154,8 +155,23 @@ def test_an_outline_is_the_site_and_a_point_is_as_uncertain_as_its_kind() -> Non
     assert (point.is_point, point.uncertainty_ft, point.mun_code) == (True, 69.0, None)
     assert site_of_match(match(), typed="t", located_by="l", uncertainty_ft=200.0).uncertainty_ft == 200
     bare = match(kind="municipality", pin="0408_1_1", mun_code="0408", uncertainty_ft=9_000.0)
-    assert not has_place(bare)
+    assert not bare.has_place
     assert site_of_match(bare, typed="t", located_by="l").geometry is None
+
+
+def test_of_a_street_the_municipality_is_the_site_where_that_is_known() -> None:
+    street = match(kind="street", uncertainty_ft=9_423.0)
+    assert site_of_match(street, typed="t", located_by="l").uncertainty_ft == 9_423
+    known = replace(street, mun_code="0408")
+    site = site_of_match(known, typed="t", located_by="l")
+    assert (known.has_place, site.geometry, site.uncertainty_ft) == (False, None, 0.0)
+    assert (site.mun_code, site.mun_basis, site.pins) == ("0408", "stated", ())
+
+
+def test_an_area_that_a_service_found_has_a_place_where_no_municipality_is_said() -> None:
+    area = match(kind="municipality", uncertainty_ft=58_071.0)
+    site = site_of_match(area, typed="t", located_by="l")
+    assert (area.has_place, site.is_point, site.uncertainty_ft) == (True, True, 58_071.0)
 
 
 _AWAY = st.floats(-8_000, 8_000)
