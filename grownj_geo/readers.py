@@ -1,4 +1,5 @@
 """Any file that a GIS office has, read into `Features`: finding the layers in it, choosing one, and reading that."""
+
 from __future__ import annotations
 
 import tempfile
