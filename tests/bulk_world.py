@@ -9,6 +9,7 @@ import numpy as np
 import pyproj
 import shapely
 from drawn import NEWARK, draw, site
+from few_world import few_municipalities
 
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
@@ -101,6 +102,13 @@ def engine(**readings: str) -> Engine:
     return Engine(atlas(), load_rulebook(), readings)
 
 
+@lru_cache(maxsize=8)
+def narrow_engine(**readings: str) -> Engine:
+    """Return the same on some municipalities alone: an index of them is built in a quarter of the time."""
+    return Engine(Atlas(as_of=load_atlas().as_of, layers=(*layers(), few_municipalities())), load_rulebook(), readings)
+
+
+@lru_cache(maxsize=1)
 def _lines() -> list[shapely.Geometry]:
     municipal = load_atlas().layer("municipalities")
     assert municipal is not None
@@ -261,7 +269,7 @@ def differences(
             value = run.category(name)
             if outcomes[:, i].tolist() != value.outcomes[:, 0].tolist() or causes[i] != value.causes[0]:
                 wrong.append((i, name, outcomes[:, i].tolist(), value.outcomes[:, 0].tolist(), int(causes[i])))
-            margin = float(np.clip(value.margin(), -limit, limit))
-            if not np.isclose(margins[i], margin, rtol=0, atol=1e-6, equal_nan=True):
+            margin = min(max(value.margin(), -limit), limit)
+            if not (abs(margins[i] - margin) <= 1e-6 or (np.isnan(margins[i]) and np.isnan(value.margin()))):
                 wrong.append((i, name, "margin", float(margins[i]), value.margin()))
     return wrong

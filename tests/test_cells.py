@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import shapely
 from drawn import draw, square
+from few_world import few_municipalities
 from test_bulk import _mixed, _same
 
 from grownj_geo.atlas import DEFAULT_AS_OF, Atlas, load_atlas
@@ -64,14 +65,14 @@ def test_thousands_of_lots_that_lines_cut_are_what_each_is_alone(index: CellInde
     engine = world.engine()
     lots = world.cut_lots(4_000, seed=12)
     # One after the other is the slow way: some go it, all go the way without an index.
-    few = world.table(lots[::10])
+    few = world.table(lots[::20])
     assert world.differences(engine, few, evaluate_many(engine, few, index=index)) == []
     sites = world.table(lots)
     _same(evaluate_many(engine, sites), evaluate_many(engine, sites, index=index))
 
 
 def test_an_index_for_small_margins_tells_cut_lots_too() -> None:
-    engine = world.engine()
+    engine = world.narrow_engine()
     own = CellIndex.build(engine, margin_limit_ft=1.0)
     sites = world.table([*world.cut_lots(600, seed=14), *world.parcels(200, seed=14)])
     found = evaluate_many(engine, sites, index=own, margin_limit_ft=1.0)
@@ -116,7 +117,10 @@ def test_large_sites_are_of_no_class_of_small_ones() -> None:
     layer = draw(
         "south_jersey_port_terminals", [(shapely.box(x - 500, y - 500, x + 500, y + 500), row)], accuracy_ft=20_000.0
     )
-    engine = Engine(Atlas(as_of=DEFAULT_AS_OF, layers=[layer]), load_rulebook())
+    around = few_municipalities()
+    town = {name: values[0] for name, values in around.columns.items()}
+    ground = draw("municipalities", [(shapely.box(x - 90_000, y - 90_000, x + 90_000, y + 90_000), town)])
+    engine = Engine(Atlas(as_of=DEFAULT_AS_OF, layers=[layer, ground]), load_rulebook())
     corners = [(x + 10_000, y, 100), (x + 69_500, y, 1_500), (x + 10_000, y + 3_000, 1_500)]
     sites = world.table([shapely.box(left, low, left + side, low + side) for left, low, side in corners])
     alone, many = evaluate_many(engine, sites), evaluate_many(engine, sites, index=CellIndex.build(engine))
@@ -135,7 +139,7 @@ def test_large_sites_in_plain_country(index: CellIndex) -> None:
 
 @pytest.mark.parametrize("reading", ["any", "majority", "all"])
 def test_other_readings_have_indexes_of_their_own(reading: str) -> None:
-    engine = world.engine(A3=reading)
+    engine = world.narrow_engine(A3=reading)
     own = CellIndex.build(engine)
     for shapes in (world.hard_points(1_000, seed=6), world.parcels(200, seed=6)):
         sites = world.table(shapes)
@@ -279,7 +283,8 @@ def test_margins_beyond_its_own_limit_are_refused_and_smaller_ones_given(index: 
 
 def test_progress_is_told() -> None:
     told: list[tuple[int, int, str]] = []
-    atlas = Atlas(layers=[draw("planning_areas", [(square(world.X0, world.Y0, 900), {"SPDETAIL": "FRINGE"})])])
+    area = draw("planning_areas", [(square(world.X0, world.Y0, 900), {"SPDETAIL": "FRINGE"})])
+    atlas = Atlas(layers=[few_municipalities(), area])
     CellIndex.build(Engine(atlas, load_rulebook()), progress=lambda *words: told.append(words))
     assert [done for done, _, _ in told] == list(range(len(told)))
     assert {total for _, total, _ in told} == {len(told)}
