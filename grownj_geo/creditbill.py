@@ -373,7 +373,8 @@ def _relocation_bonuses(credit: RelocationGrant, book: AnswerBook, total: Bounds
         low, high = total
         met = high is not None and spent * _HUNDRED >= high * share
         enough = False if spent * _HUNDRED < low * share else True if met else None
-    label = "Capital investment of twice the credits (the bonus is not stated)"
+    times = "what the rules ask of" if share is None else f"{share:g} percent of"
+    label = f"Capital investment of {times} the credits (the bonus is not stated)"
     book.told("capital_bonus_due", label, enough, book.rule_of("relocation_capital_percent"))
 
 

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from importlib import resources
 from typing import Literal, get_args
 
-__all__ = ["BUSINESS_FACTS", "COMPUTED_FACTS", "LISTED", "PROJECT_FACTS", "Industry", "Premises", "Spent"]
+from pydantic import BaseModel, ConfigDict
+
+from grownj_geo.readings import read_entries
+
+__all__ = [
+    "BUSINESS_FACTS",
+    "COMPUTED_FACTS",
+    "LISTED",
+    "PROJECT_FACTS",
+    "Industry",
+    "Premises",
+    "ProjectFact",
+    "Spent",
+    "project_facts",
+]
 
 Industry = Literal[
     "aviation", "defense", "energy", "finance", "health", "life_sciences", "logistics", "manufacturing",
@@ -23,19 +38,32 @@ LISTED: dict[str, tuple[str, ...]] = {
 }
 """The names that a figure may list, by its unit."""
 
-PROJECT_FACTS = {
-    "choice_neighborhoods": "the project is in the area of a Choice Neighborhoods plan",
-    "mixed_use_moderate_income_housing": "it has or stands near moderate-income housing for a fifth of its employees",
-    "better_than_leed_silver": "it is certified better than LEED Silver",
-    "vacant_million_sqft": "it fills a building of over 1,000,000 sq ft that was vacant for over a year",
-    "revitalization_index_over_465": "the municipality's index of 2007 is above 465",
-    "new_light_rail_half_mile": "it is within half a mile of a light rail station built after the act",
-    "marine_terminal_project": "it is a marine terminal project",
-    "redevelopment_near_highways": "it is in a redevelopment area a quarter mile from one US and two State highways",
-    "auto_headquarters_keeps_400": "it keeps 400 jobs of an automobile maker's headquarters in the municipality",
-    "solar_half_of_electricity": "half of its electricity comes from the sun on site",
-    "near_college": "it is near a college or university as the statute asks",
-}
+
+class ProjectFact(BaseModel):
+    """A fact of a project that a bonus asks for.
+
+    Attributes
+    ----------
+    name, words
+        Its key in a project file; what is asked, after "whether".
+    bonus
+        The bonus that asks for it: its citation and status are that of the bonus.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    words: str
+    bonus: str
+
+
+def project_facts() -> tuple[ProjectFact, ...]:
+    """Return the facts that a bonus asks for, in the order of their file."""
+    path = resources.files("grownj_geo") / "rules" / "credits" / "project_facts.yaml"
+    return tuple(read_entries(path.read_bytes(), ProjectFact, name=path.name))
+
+
+PROJECT_FACTS = {fact.name: fact.words for fact in project_facts()}
 """Facts of a project that a bonus asks for, in words."""
 
 BUSINESS_FACTS = (

@@ -364,7 +364,7 @@ def credit_books() -> list[str]:
     """Return the ids of the books that ship."""
     folder = resources.files("grownj_geo") / "rules" / "credits"
     names = [path.name.removesuffix(".yaml") for path in folder.iterdir() if path.name.endswith(".yaml")]
-    return sorted(set(names) - {"areas", "readings"})
+    return sorted(set(names) - {"areas", "project_facts", "readings"})
 
 
 def read_credit_book(content: bytes | str, *, name: str) -> CreditBook:
