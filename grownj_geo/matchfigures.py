@@ -112,8 +112,9 @@ say."""
 
 LIKE, LIKE_STATEWIDE = 0.6, 0.7
 """How alike two names of streets have to be to be compared, in one municipality and in the whole State. With one slip
-in five letters names are alike to 0.8, with two in six to 0.67. A lower figure finds next to nothing more among the
-misspelt, and statewide it brings in streets that nobody meant."""
+in five letters names are alike to 0.8, with two in six to 0.67. Measured, of the misspelt rows of the tax list
+99.91 % are found with 0.5, 99.87 % with 0.6, 99.78 % with 0.7 and 89.80 % with 0.8. Statewide, where many more names
+compete, the figure is higher so that streets that nobody meant stay out."""
 
 GOOD_HOUSE = 0.85
 """From here on a house is what was meant or nearly so: where there is one, nothing is looked for in other

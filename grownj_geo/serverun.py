@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import signal
 import socket
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import h11
 import uvicorn
@@ -23,6 +23,7 @@ __all__ = ["address_of", "listening", "run_app", "server_of"]
 _WAIT_S = 10.0
 _READ_S = 20.0
 _LEAST_READ_BYTES = 20_000
+_MOST_DROPPED_BYTES = 64_000_000
 _MOST_CONNECTIONS = 1_000
 _ENDING_S = 10
 
@@ -30,19 +31,34 @@ _ENDING_S = 10
 class PatientProtocol(H11Protocol):
     """Closes a connection that keeps the server waiting: for a request, for the rest of one, or for answers to be read.
 
-    The rest of a body matters to nobody once the request has its answer: it is let pass, and not for long.
+    The rest of a body matters to nobody once the request has its answer: it is let pass, but not for long and not much
+    of it. A connection that is closed while a body is on its way takes the answer along, before it is read: so such a
+    one is only closed for what the server writes until then.
     """
 
     _deadline: asyncio.TimerHandle | None = None
     _reading: asyncio.TimerHandle | None = None
+    _dropped = 0
+    _ending = False
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401 - uvicorn's own
         """Begin to wait for a request."""
         super().connection_made(transport)
+        self._whole: asyncio.Transport = transport
+        self.transport = cast("asyncio.Transport", _Gentle(transport, self))
         self._expect()
 
     def data_received(self, data: bytes) -> None:
         """Take what came; a request that is whole stops the wait."""
+        if self._ending or self._answered_early:
+            self._dropped += len(data)
+            if self._dropped > _MOST_DROPPED_BYTES:
+                self._whole.close()
+                return
+        else:
+            self._dropped = 0
+        if self._ending:
+            return
         super().data_received(data)
         if not self._waits:
             self._stop()
@@ -61,6 +77,30 @@ class PatientProtocol(H11Protocol):
         super().pause_writing()
         self._look_at_reader()
 
+    def end(self) -> None:
+        """Close, gently where a body is on its way: what is still sent of it is read and dropped."""
+        if self._whole.is_closing() or self._ending or not self._is_sending or not self._whole.can_write_eof():
+            self._whole.close()
+            return
+        self._ending = True
+        self._stop()
+        self._expect()
+        self._whole.write_eof()
+        # It may have been told to wait, as nobody took what came.
+        self._whole.resume_reading()
+
+    @property
+    def ending(self) -> bool:
+        """Whether it is closed but for what is still sent."""
+        return self._ending
+
+    def shutdown(self) -> None:
+        """Close where nothing is being answered; nobody is waited for then."""
+        if self._ending:
+            self._whole.close()
+        else:
+            super().shutdown()
+
     def connection_lost(self, exc: Exception | None) -> None:
         """Wait no more."""
         self._stop()
@@ -69,9 +109,13 @@ class PatientProtocol(H11Protocol):
         super().connection_lost(exc)
 
     @property
+    def _is_sending(self) -> bool:
+        return self.conn.their_state is h11.SEND_BODY
+
+    @property
     def _answered_early(self) -> bool:
         """Whether a request has its answer, and its body is not whole."""
-        return self.conn.their_state is h11.SEND_BODY and self.cycle.response_complete
+        return self._is_sending and self.cycle.response_complete
 
     @property
     def _waits(self) -> bool:
@@ -88,8 +132,8 @@ class PatientProtocol(H11Protocol):
 
     def _close(self) -> None:
         self._deadline = None
-        if not self.transport.is_closing() and self._waits:
-            self.transport.close()
+        if not self._whole.is_closing() and (self._ending or self._waits):
+            self._whole.close()
 
     def _look_at_reader(self, before: float = math.inf) -> None:
         """Go on as long as what is written goes out; a transport that closes waits for that forever."""
@@ -101,6 +145,22 @@ class PatientProtocol(H11Protocol):
             self.transport.abort()
         elif left:
             self._reading = self.loop.call_later(_READ_S, self._look_at_reader, left)
+
+
+class _Gentle:
+    """A connection as answers see it: to close it is left to the protocol."""
+
+    def __init__(self, transport: asyncio.Transport, protocol: PatientProtocol) -> None:
+        self._transport, self._protocol = transport, protocol
+
+    def close(self) -> None:
+        self._protocol.end()
+
+    def is_closing(self) -> bool:
+        return self._protocol.ending or self._transport.is_closing()
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - whatever else a transport has
+        return getattr(self._transport, name)
 
 
 def listening(host: str, port: int) -> socket.socket:

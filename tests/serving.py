@@ -53,6 +53,18 @@ class Served:
             return read_all(sock)
 
 
+def sent_until_cut(sock: socket.socket, piece: bytes, most: int) -> int:
+    """Send a piece again and again until the other side cuts it off or so many bytes are sent; return how many were."""
+    sent = 0
+    while sent < most:
+        try:
+            sock.sendall(piece)
+        except (BrokenPipeError, ConnectionResetError):
+            break
+        sent += len(piece)
+    return sent
+
+
 def read_all(sock: socket.socket) -> bytes:
     """Return what comes until the other side closes."""
     found = b""

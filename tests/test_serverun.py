@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import pytest
-from serving import read_all, serving_here
+from serving import read_all, sent_until_cut, serving_here
 from starlette.responses import Response
 
 from grownj_geo import serverun
@@ -72,6 +72,32 @@ def test_a_request_that_has_its_answer_is_not_waited_for(port: int, request_: by
         sock.sendall(request_)
         assert sock.recv(65_536).startswith(b"HTTP/1.1 ")
         assert _closed_after_s(sock, drip=b"1\r\nx\r\n" if b"chunked" in request_ else b"x") < 5
+
+
+def test_a_refusal_is_read_by_who_sends_all_before_reading(port: int) -> None:
+    head = b"POST /api/v1/determine HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    for closes in (b"", b"Connection: close\r\n"):
+        with socket.create_connection(("127.0.0.1", port), timeout=20) as sock:
+            sock.sendall(head + closes + b"Content-Length: 30000000\r\n\r\n")
+            # Long enough for the answer to be there, and a connection that is closed to be torn down by what comes.
+            for _ in range(3):
+                time.sleep(0.2)
+                sock.sendall(bytes(10_000_000))
+            answer = read_all(sock)
+        assert answer.startswith(b"HTTP/1.1 413 ")
+        assert answer.endswith(b"}")
+
+
+def test_who_goes_on_sending_after_a_refusal_is_cut_off(port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    head = b"POST /api/v1/determine HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as sock:
+        sock.sendall(head + b"Content-Length: 900000000\r\n\r\n")
+        assert _closed_after_s(sock, drip=b" ", longest_s=8.0) < 5
+    monkeypatch.setattr(serverun, "_WAIT_S", 60.0)
+    monkeypatch.setattr(serverun, "_MOST_DROPPED_BYTES", 5_000_000)
+    with socket.create_connection(("127.0.0.1", port), timeout=20) as sock:
+        sock.sendall(head + b"Content-Length: 900000000\r\n\r\n")
+        assert 4_000_000 < sent_until_cut(sock, bytes(1_000_000), 200_000_000) < 100_000_000
 
 
 def test_the_rest_of_such_a_request_may_come_and_the_next_be_asked(port: int) -> None:
