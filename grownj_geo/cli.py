@@ -58,6 +58,7 @@ from grownj_geo.cli_site import (
     say,
     utf8,
 )
+from grownj_geo.cli_sites import check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -162,7 +163,7 @@ def check(
     save: Annotated[
         Path | None, option("--save", metavar="FILE", words="Keep the record, sealed, for recheck.")
     ] = None,
-    replace: Annotated[bool, option("--replace", words="Let --save overwrite.")] = False,
+    replace: Annotated[bool, option("--replace", words="Let --save, and -o a file of others, overwrite.")] = False,
     width: Width = None,
 ) -> None:
     """Determine which incentive areas one site is in."""
@@ -173,8 +174,9 @@ def check(
     sources = [facts_file, *map(Path, filter(None, [typed, *named]))]
     target = _target(output, sources) if output else None
     kept = _kept_target(save, sources, rulebooks=len(named), replace=replace) if save else None
-    if target is not None and (target == kept or _is_kept(target)):
-        fail(f"--output {output} is a kept record, or to be one; expected another file. Nothing was overwritten.")
+    if target is not None and target == kept:
+        fail(f"--output {output} is to be a kept record; expected another file. Nothing was overwritten.")
+    check_outputs(target, sources=(), replace=replace, answers=True)
     question = Question(
         typed=typed,
         day=day_of(as_of, "--as-of"),
@@ -267,15 +269,6 @@ def schema() -> None:
 
 
 # -- files --------------------------------------------------------------------------------------------
-
-
-def _is_kept(target: Path) -> bool:
-    """Return whether a kept record is there already."""
-    if not target.exists():
-        return False
-    from grownj_geo.kept import is_record  # noqa: PLC0415 - only where something is there
-
-    return is_record(target)
 
 
 def _kept_target(save: Path, sources: Sequence[Path | None], *, rulebooks: int, replace: bool) -> Path:

@@ -26,10 +26,12 @@ from grownj_geo.cli_sites import (
     Column,
     Delimiter,
     Encoding,
+    Replace,
     Sheet,
     SiteColumn,
     Sublayer,
     TableCrs,
+    check_outputs,
     rows_done,
 )
 
@@ -48,6 +50,7 @@ def batch(
     ] = None,
     *,
     output: Annotated[Text, option("-o", "--output", metavar="FILE", words="Where to write, by its ending.")] = None,
+    replace: Replace = False,
     as_of: AsOf = None,
     rulebook: Annotated[
         str, option("--rulebook", metavar="ID", words="A shipped rulebook (default: grow-nj).")
@@ -129,6 +132,10 @@ def batch(
         fail("Expected a table and where to write, as in: grownj batch sites.csv -o answers.csv.")
     with refusals():
         _refuse_same(source, output, evidence, summary)
+        here = _local(output)
+    read = [source]
+    check_outputs(here, summary, sources=read, replace=replace)
+    check_outputs(evidence, sources=read, replace=replace, answers=True)
     table = TableOptions(
         lon=lon, lat=lat, x=x, y=y, crs=crs, site=site, pin=pin, municipality=municipality, county=county, block=block,
         lot=lot, qualifier=qualifier, wkt=wkt, address=address, house_number=house_number, city=city,
@@ -153,6 +160,14 @@ def _refuse_same(source: str, output: str, evidence: Path | None, summary: Path 
 
     written = {"the output": table_path(output), "the evidence": evidence, "the summary": summary}
     refuse_same({"the table that is read": table_path(source), **written})
+
+
+def _local(output: str) -> Path | None:
+    """Return where a table goes on this machine; None for an object in a store, which is replaced as stores do."""
+    from grownj_geo.tablepath import is_remote, table_path  # noqa: PLC0415 - only where it is used
+
+    path = table_path(output)
+    return None if is_remote(path) else path
 
 
 def _check_choices(index: str, engine: str, scheduler: str | None, workers: int) -> None:

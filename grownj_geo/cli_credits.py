@@ -29,6 +29,7 @@ from grownj_geo.cli_site import (
     say,
     utf8,
 )
+from grownj_geo.cli_sites import Replace, check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -55,7 +56,7 @@ Exit codes:
 
 2  bad input: project, site, areas, reading or option; every problem is told at once"""
 
-_BATCH_EPILOG = """A file of the name given with -o is replaced, once the new one is whole.
+_BATCH_EPILOG = """A file of the name given with -o that grownj wrote is replaced, once the new one is whole.
 
 Exit codes:
 
@@ -108,6 +109,7 @@ def project(
     strict: Strict = False,
     json: Json = False,
     xlsx: Annotated[Path | None, option("--xlsx", metavar="FILE", words="A workbook that computes, too.")] = None,
+    replace: Replace = False,
     width: Width = None,
 ) -> None:
     """Compute what credit a project may have, line by line.
@@ -115,6 +117,8 @@ def project(
     What is undetermined of the place or not stated of the project makes a range, and what would settle it is named.
     """
     utf8(*(site or ()), *(reading or ()))
+    if xlsx is not None:
+        _check_workbook(xlsx, [file, *([areas] if areas else ())], replace=replace)
     with refusals(), _problems():
         from grownj_geo.creditproject import project_of, read_raw  # noqa: PLC0415 - only where it is used
         from grownj_geo.credits import estimate  # noqa: PLC0415 - same
@@ -225,7 +229,8 @@ def areas(
     reading: Readings = None,
 ) -> None:
     """Print the areas of a place as the credit rules take them, for --areas."""
-    from grownj_geo.areas import area_names, areas_of, rulebooks_for  # noqa: PLC0415 - only where it is used
+    from grownj_geo.areanames import area_names, rulebooks_for  # noqa: PLC0415 - only where it is used
+    from grownj_geo.areas import areas_of  # noqa: PLC0415 - only where it is used
     from grownj_geo.cli_site import Question, rulebook_of  # noqa: PLC0415 - same
 
     typed = " ".join(site or ())
@@ -248,8 +253,9 @@ def batch(
     *,
     output: Annotated[
         Path | None,
-        option("-o", "--output", metavar="FILE", words="Where to write, by its ending; what is there is replaced."),
+        option("-o", "--output", metavar="FILE", words="Where to write, by its ending."),
     ] = None,
+    replace: Replace = False,
     confirmed_only: Confirmed = False,
     take_unverified: Stated = False,
     reading: Readings = None,
@@ -268,8 +274,7 @@ def batch(
         return
     if source is None or output is None:
         fail("Expected a table and where to write, as in: grownj credits batch projects.csv -o credits.csv.")
-    if output.exists() and source.exists() and output.samefile(source):
-        fail(f"--output {output} is the table that is read; expected another file. Nothing was overwritten.")
+    check_outputs(output, sources=[source], replace=replace)
     from grownj_geo.creditbatch import CreditQuestion, run_credit_batch  # noqa: PLC0415 - only where it is used
 
     trust = _trust(confirmed_only=confirmed_only, take_unverified=take_unverified)
@@ -412,11 +417,15 @@ def _areas_of_file(path: Path) -> Areas:
     return areas_by_hand(raw, name=str(path))
 
 
+def _check_workbook(path: Path, sources: Sequence[Path], *, replace: bool) -> None:
+    if path.suffix.lower() != ".xlsx":
+        fail(f"--xlsx {path} does not end in .xlsx; expected a workbook's name.")
+    check_outputs(path, sources=sources, replace=replace)
+
+
 def _write_workbook(found: Estimate, path: Path) -> None:
     from grownj_geo.creditxlsx import write_estimate  # noqa: PLC0415 - only where it is used
 
-    if path.suffix.lower() != ".xlsx":
-        fail(f"--xlsx {path} does not end in .xlsx; expected a workbook's name.")
     try:
         write_estimate(found, path)
     except OSError as error:

@@ -27,9 +27,11 @@ from grownj_geo.cli_site import (
     say,
     utf8,
 )
-from grownj_geo.cli_sites import Column, Sheet, SiteColumn, Sublayer, TableCrs, rows_done, steps_done
+from grownj_geo.cli_sites import Column, Replace, Sheet, SiteColumn, Sublayer, TableCrs, rows_done, steps_done
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from grownj_geo.determine import Engine
     from grownj_geo.export import Exported
 
@@ -45,8 +47,7 @@ Output = Annotated[
         "-o",
         "--output",
         metavar="FILE",
-        words=".gpkg, .gdb, .shp.zip, .kml, .kmz, .geojson, .parquet. A file of the name is replaced; others' layers "
-        "never.",
+        words=".gpkg, .gdb, .shp.zip, .kml, .kmz, .geojson, .parquet.",
     ),
 ]
 
@@ -55,6 +56,7 @@ Output = Annotated[
 def export_areas_command(
     *,
     output: Output = None,
+    replace: Replace = False,
     category: Annotated[
         Texts, option("--category", metavar="ID", words="An area; repeatable (default: all areas and radii).")
     ] = None,
@@ -86,11 +88,11 @@ def export_areas_command(
     if listing:
         _list(engine, json=json)
         return
-    target = _target(output, "grownj export areas -o areas.gpkg")
+    target = _target(output, (), "grownj export areas -o areas.gpkg", replace=replace)
     from grownj_geo.export import export_areas  # noqa: PLC0415 - only where it is used
 
     with refusals(), steps_done(hidden=json) as progress:
-        written = export_areas(engine, target, areas=category, progress=progress)
+        written = export_areas(engine, target, areas=category, progress=progress, replace=replace)
     _tell(written, json=json)
 
 
@@ -113,6 +115,7 @@ def export_sites_command(
     ] = None,
     *,
     output: Output = None,
+    replace: Replace = False,
     as_of: AsOf = None,
     rulebook: Annotated[
         str, option("--rulebook", metavar="ID", words="A shipped rulebook (default: grow-nj).")
@@ -146,9 +149,7 @@ def export_sites_command(
         fail(f"--columns was read as {columns!r}; expected brief or full.")
     if source is None:
         fail("Expected a table and where to write, as in: grownj export sites sites.csv -o sites.gpkg.")
-    target = _target(output, "grownj export sites sites.csv -o sites.gpkg")
-    if target.exists() and target.resolve() == source.resolve():
-        fail(f"--output {target} is the table that is read; expected another file. Nothing was overwritten.")
+    target = _target(output, [source], "grownj export sites sites.csv -o sites.gpkg", replace=replace)
     from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
     from grownj_geo.batch import Question  # noqa: PLC0415 - same
     from grownj_geo.export import export_sites  # noqa: PLC0415 - same
@@ -166,18 +167,18 @@ def export_sites_command(
         uncertainty_ft=uncertainty_ft, sheet=sheet, sublayer=sublayer,
     )  # fmt: skip
     with refusals(), rows_done(hidden=json) as progress:
-        written, _ = export_sites(source, target, question, options=options, progress=progress)
+        written, _ = export_sites(source, target, question, options=options, progress=progress, replace=replace)
     _tell(written, json=json)
 
 
-def _target(output: Path | None, example: str) -> Path:
+def _target(output: Path | None, sources: Sequence[Path], example: str, *, replace: bool) -> Path:
     """Return where to write, refused before any work is done where that cannot be."""
     if output is None:
         fail(f"Expected where to write, as in: {example}.")
     from grownj_geo.export import check_target  # noqa: PLC0415 - only where it is used
 
     with refusals():
-        check_target(output)
+        check_target(output, sources=sources, replace=replace)
     return output
 
 

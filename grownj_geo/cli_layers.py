@@ -25,6 +25,7 @@ from grownj_geo.cli_site import (
     say,
     utf8,
 )
+from grownj_geo.cli_sites import Replace, check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -247,6 +248,7 @@ def export(
     *,
     output: Annotated[Path | None, option("-o", "--output", metavar="FILE", words=".gpkg, .geojson, .parquet.")] = None,
     bundle: Annotated[Path | None, option("--bundle", metavar="FILE", words="All editions in one file.")] = None,
+    replace: Replace = False,
     as_of: AsOf = None,
 ) -> None:
     """Write one layer as a GIS file, or whole editions as a bundle that a colleague imports."""
@@ -255,6 +257,7 @@ def export(
     no_parcels(names or (), command="export")
     if (output is None) == (bundle is None):
         fail("Expected either --output FILE for one layer or --bundle FILE for whole editions; give one of them.")
+    check_outputs(output, bundle, sources=(), replace=replace)
     with refusals():
         if bundle is not None:
             written = export_bundle_of(names or (), bundle)

@@ -28,7 +28,17 @@ from grownj_geo.cli_site import (
     say,
     utf8,
 )
-from grownj_geo.cli_sites import Column, Delimiter, Encoding, Sheet, SiteColumn, Sublayer, places_of
+from grownj_geo.cli_sites import (
+    Column,
+    Delimiter,
+    Encoding,
+    Replace,
+    Sheet,
+    SiteColumn,
+    Sublayer,
+    check_outputs,
+    places_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +70,7 @@ def draw_map(
     png: Picture = None,
     svg: Picture = None,
     pdf: Picture = None,
+    replace: Replace = False,
     as_of: AsOf = None,
     rulebook: Annotated[Text, option(metavar="ID|FILE", words="A rulebook (default: grow-nj).")] = None,
     reading: Readings = None,
@@ -104,10 +115,14 @@ def draw_map(
     table = Path(typed[0]) if len(typed) == 1 and _is_table(typed[0]) else None
     for word in typed:
         _refuse_records(word)
-    targets = _targets(output, {".png": png, ".svg": svg, ".pdf": pdf}, table)
+    targets = _targets(output, {".png": png, ".svg": svg, ".pdf": pdf})
+    check_outputs(*targets, sources=typed, replace=replace)
     if extent not in {None, "state", "sites"}:
         fail(f"--extent was read as {extent!r}; expected state or sites.")
-    shown = _classes(layer)
+    from grownj_geo.mapareas import showing, shown_classes  # noqa: PLC0415 - only where it is used
+
+    with refusals():
+        shown = None if layer is None else shown_classes(layer, said="--layer")
     from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
     from grownj_geo.mapanswer import Asked  # noqa: PLC0415 - same
     from grownj_geo.mapassets import check_installed  # noqa: PLC0415 - same
@@ -129,7 +144,10 @@ def draw_map(
         check_installed(page=".html" in kinds, picture=bool(kinds - {".html"}))
         engine = asked.engine()
         found, areas = _drawn(asked, engine, table, typed, options, name)
-        areas = _showing(areas, shown)
+        for known in areas.not_drawn:
+            if shown is not None and known.look.id in shown:
+                say(f"{known.label} is not drawn: {known.why}. To load it: {known.how}")
+        areas = showing(areas, shown)
         for target in targets:
             _write(target, engine, areas, found, extent=extent, online=online)
     if strict:
@@ -162,7 +180,7 @@ def _refuse_records(word: str) -> None:
         )
 
 
-def _targets(output: Path | None, pictures: dict[str, Path | None], table: Path | None) -> list[Path]:
+def _targets(output: Path | None, pictures: dict[str, Path | None]) -> list[Path]:
     """Return where to write, refused before any work is done where that cannot be."""
     named = [*([output] if output else []), *(path for path in pictures.values() if path)]
     if not named:
@@ -173,23 +191,7 @@ def _targets(output: Path | None, pictures: dict[str, Path | None], table: Path 
     for path in named:
         if path.suffix.lower() not in _KINDS:
             fail(f"-o {path} ends in {path.suffix or 'nothing'}; expected one of {', '.join(_KINDS)}.")
-        if path.is_dir():
-            fail(f"{path} is a folder; expected a file. Give its name, as in {path / 'map.html'}.")
-        if table is not None and path.exists() and path.resolve() == table.resolve():
-            fail(f"{path} is the table that is read; expected another file. Nothing was overwritten.")
-        if not path.absolute().parent.is_dir():
-            fail(f"{path}: there is no folder {path.absolute().parent}. Make it first, or name another.")
     return named
-
-
-def _classes(layer: Sequence[str] | None) -> frozenset[str] | None:
-    from grownj_geo.palette import area_classes  # noqa: PLC0415 - only where it is used
-
-    known = [c.id for c in area_classes() if c.draw is not None]
-    for name in layer or ():
-        if name not in known:
-            fail(f"--layer was read as {name!r}; expected one of {', '.join(known)}.")
-    return None if layer is None else frozenset(layer)
 
 
 def _drawn(  # noqa: PLR0917 - what was typed, in order
@@ -197,6 +199,7 @@ def _drawn(  # noqa: PLR0917 - what was typed, in order
 ) -> tuple[MapSites | None, MapAreas]:
     """Return sites and areas; the areas are drawn while other processes answer for the sites."""
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - only where it is used
+    from importlib import import_module  # noqa: PLC0415 - same
 
     from grownj_geo.mapanswer import Helpers  # noqa: PLC0415 - same
 
@@ -213,6 +216,8 @@ def _drawn(  # noqa: PLR0917 - what was typed, in order
     # An engine of its own: what one thread prepares, no other may touch.
     with helpers, ThreadPoolExecutor(1) as beside:
         drawing = beside.submit(lambda: draw_areas(asked.engine()))
+        # Imported while others work. Where folium is not installed, writing the page says so.
+        beside.submit(import_module, "grownj_geo.mapfolium")
         found: MapSites | None = None
         if table is not None:
             found = sites_of_table(
@@ -226,21 +231,6 @@ def _drawn(  # noqa: PLR0917 - what was typed, in order
                 refused = found.not_answered[0]
                 fail(f"{refused.name}: {refused.problem}")
         return found, drawing.result()
-
-
-def _showing(areas: MapAreas, shown: frozenset[str] | None) -> MapAreas:
-    """Return areas that a map opens with those chosen."""
-    from dataclasses import replace  # noqa: PLC0415 - only where it is used
-
-    if shown is None:
-        return areas
-    for known in areas.not_drawn:
-        if known.look.id in shown:
-            say(f"{known.label} is not drawn: {known.why}. To load it: {known.how}")
-    classes = tuple(
-        replace(known, look=known.look.model_copy(update={"shown": known.look.id in shown})) for known in areas.classes
-    )
-    return replace(areas, classes=classes)
 
 
 def _write(
@@ -266,6 +256,12 @@ def _tell(targets: Sequence[Path], sites: MapSites | None, areas: MapAreas) -> N
             say(f"No answer: {refused.problem}")
         if len(sites.not_answered) > _MOST_TOLD:
             say(f"{len(sites.not_answered) - _MOST_TOLD:,} more rows have no answer; the page lists them.")
+    if any(target.suffix.lower() != ".html" for target in targets):
+        from grownj_geo.picturestage import names_drawn  # noqa: PLC0415 - only where it is used
+        from grownj_geo.picturetext import lost_signs, lost_words  # noqa: PLC0415 - same
+
+        if lost := lost_words(lost_signs(names_drawn(sites))):
+            say(f"Note: {lost}")
     if areas.not_drawn:
         say(f"Not drawn, their layers are not loaded: {len(areas.not_drawn)} classes; see grownj layers status.")
     count = "" if sites is None else f" with {len(sites):,} site{'' if len(sites) == 1 else 's'}"

@@ -29,12 +29,12 @@ from grownj_geo.cli_site import (
     print_text,
     readings_of,
     refusals,
-    refuse_lost,
     rulebook_of,
     say,
     stated_facts,
     utf8,
 )
+from grownj_geo.cli_sites import Replace, check_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -112,6 +112,7 @@ def recheck(
     every: Annotated[bool, option("--all", words="List records that are the same too.")] = False,
     json: Json = False,
     output: Output = None,
+    replace: Replace = False,
     width: Width = None,
 ) -> None:
     """Run kept determinations again: what is answered otherwise now, and why.
@@ -124,7 +125,7 @@ def recheck(
     utf8(*(files or ()), *(fact or ()), *(reading or ()), *(edition or ()))
     if not files:
         fail("Expected records, as in: grownj recheck saved.json, or a folder of them.")
-    target = _target(output, files, (".csv", ".json"))
+    target = _target(output, files, (".csv", ".json"), replace=replace)
     day = day_of(as_of, "--as-of")
     from grownj_geo.kept import Refused, read_records  # noqa: PLC0415 - only where it is used
     from grownj_geo.recheck import Asked, Rechecker  # noqa: PLC0415 - same
@@ -185,6 +186,7 @@ def watch(
     crs: Crs = None,
     json: Json = False,
     output: Output = None,
+    replace: Replace = False,
     width: Width = None,
 ) -> None:
     """List sites with their last answers and the next days on which law, lists or maps change them.
@@ -196,7 +198,7 @@ def watch(
     utf8(*(sites or ()), *(reading or ()), crs)
     if not sites:
         fail("Expected sites, as in: grownj watch records/ or grownj watch sites.csv.")
-    target = _target(output, sites, (".csv", ".json"))
+    target = _target(output, sites, (".csv", ".json"), replace=replace)
     from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
     from grownj_geo.watch import Watcher  # noqa: PLC0415 - same
 
@@ -244,6 +246,7 @@ def compare(
     crs: Crs = None,
     json: Json = False,
     output: Output = None,
+    replace: Replace = False,
     width: Width = None,
 ) -> None:
     """Put candidate sites side by side: lines of the base amount, categories, margins, what is undetermined.
@@ -255,7 +258,7 @@ def compare(
     utf8(*(sites or ()), *(fact or ()), *(reading or ()), *(edition or ()), crs)
     if not sites:
         fail('Expected sites, as in: grownj compare "40.7344,-74.1641" 0408_81_1, or a table.')
-    target = _target(output, sites, (".csv", ".json", ".html"))
+    target = _target(output, sites, (".csv", ".json", ".html"), replace=replace)
     from grownj_geo.atlas import DEFAULT_AS_OF  # noqa: PLC0415 - only where it is used
     from grownj_geo.compare import Comparer  # noqa: PLC0415 - same
     from grownj_geo.determine import Engine  # noqa: PLC0415 - same
@@ -379,18 +382,14 @@ def _books(named: Sequence[str] | None) -> tuple[Rulebook, ...]:
     return books
 
 
-def _target(output: Path | None, sources: Sequence[str], endings: tuple[str, ...]) -> Path | None:
+def _target(output: Path | None, sources: Sequence[str], endings: tuple[str, ...], *, replace: bool) -> Path | None:
     """Return where to write, refused before any work where that cannot be, or where a record would be lost."""
     if output is None:
         return None
     target = output.resolve()
     if target.suffix.lower() not in endings:
         fail(f"--output {output} ends in {target.suffix!r}; expected {' or '.join(endings)}. Name the file so.")
-    if target.is_dir() or (target.exists() and not target.is_file()):
-        fail(f"--output {output} is no regular file; expected one. Give another name.")
-    if not target.parent.is_dir():
-        fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
-    refuse_lost(output, target, sources)
+    check_outputs(target, sources=sources, replace=replace)
     return target
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
@@ -29,13 +30,12 @@ from grownj_geo.cli_site import (
     option,
     readings_of,
     refusals,
-    refuse_lost,
     rulebook_of,
     say,
     stated_facts,
     utf8,
 )
-from grownj_geo.cli_sites import places_of
+from grownj_geo.cli_sites import Replace, check_outputs, places_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -57,6 +57,8 @@ _ENGINES = ("auto", "chromium", "fpdf2")
 _UNSAFE = re.compile(r"[^\w.-]+")
 _MOST_SITES = 1_000
 _MOST_TOLD = 10
+_MOST_NAMED = 5
+_OF_RUN = re.compile(r"\d{3,}-.+\.(pdf|html)")
 _PAGE_S, _SITE_S = 90.0, 3.0
 
 
@@ -66,6 +68,8 @@ class _Plan(NamedTuple):
     target: Path
     folder: bool
     browser: str | None
+    lost: set[str]
+    """Signs that the font of the reports does not have; found while they are written."""
 
     @property
     def kind(self) -> Literal["svg", "png"]:
@@ -76,8 +80,9 @@ def report(
     sites: Annotated[Texts, typer.Argument(metavar="SITES...", help=_SITES, show_default=False)] = None,
     *,
     output: Annotated[
-        Text, option("-o", "--output", metavar="FILE", words="report.pdf, report.html, or a new folder/ for one each.")
+        Text, option("-o", "--output", metavar="FILE", words="report.pdf, report.html, or a folder/ for one each.")
     ] = None,
+    replace: Replace = False,
     as_of: AsOf = None,
     fact: Annotated[Texts, option(metavar="NAME=VALUE", words="A fact stated of every site; repeatable.")] = None,
     reading: Readings = None,
@@ -118,7 +123,7 @@ def report(
     utf8(*typed, crs, name, preparer, contact, output, *(fact or ()), *(reading or ()))
     if not typed or output is None:
         fail('Expected sites and where to write, as in: grownj report "40.7344,-74.1641" -o report.pdf.')
-    plan = _plan(output, typed, format, pdf_engine)
+    plan = _plan(output, typed, format, pdf_engine, replace=replace)
     from grownj_geo.reporthtml import check_report_packages  # noqa: PLC0415 - only where it is used
     from grownj_geo.reportmake import Maker  # noqa: PLC0415 - same
     from grownj_geo.reportpage import Form  # noqa: PLC0415 - same
@@ -160,7 +165,7 @@ class _NotDone(NamedTuple):
 # -- before any work -----------------------------------------------------------------------------------
 
 
-def _plan(output: str, typed: Sequence[str], form: str | None, pdf_engine: str) -> _Plan:
+def _plan(output: str, typed: Sequence[str], form: str | None, pdf_engine: str, *, replace: bool) -> _Plan:
     """Return where to write and how, refused before any work is done where that cannot be."""
     if pdf_engine not in _ENGINES:
         fail(f"--pdf-engine was read as {pdf_engine!r}; expected {', '.join(_ENGINES[:-1])} or {_ENGINES[-1]}.")
@@ -174,20 +179,31 @@ def _plan(output: str, typed: Sequence[str], form: str | None, pdf_engine: str) 
             fail(f"--output {output} ends in {ending or 'nothing'}; expected .pdf, .html, or a folder's name and /.")
         if form is not None and ending != f".{form}":
             fail(f"--format {form} and --output {output} are not of one kind. Leave out --format.")
-        if not target.parent.is_dir():
-            fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
-        refuse_lost(output, target, typed)
+        check_outputs(target, sources=typed, replace=replace)
     elif target.exists() and not target.is_dir():
         fail(f"--output {output} is no folder; expected one, or a name that is free.")
-    elif target.is_dir() and (others := sum(not path.name.startswith(".") for path in target.iterdir())):
-        # Reports of other sites or of another day among these would be taken for theirs; removing is not for us.
-        fail(
-            f"--output {output} has {others:,} file{'s' * (others > 1)} already; expected an empty folder or a new "
-            "one, so that its reports are of one run. Name another, or empty it. Nothing was written."
-        )
+    elif target.is_dir():
+        _check_folder(output, target)
     elif not target.parent.is_dir():
         fail(f"--output {output}: there is no folder {target.parent}. Make it first, or name another.")
-    return _Plan(target, folder, _browser(pdf_engine) if ending == ".pdf" else None)
+    return _Plan(target, folder, _browser(pdf_engine) if ending == ".pdf" else None, set())
+
+
+def _check_folder(output: str, folder: Path) -> None:
+    """Refuse a folder with anything in it but reports of an earlier run."""
+    from grownj_geo.replacing import is_own  # noqa: PLC0415 - only where something is there
+
+    others = [path.name for path in _shown_files(folder) if not (_OF_RUN.fullmatch(path.name) and is_own(path))]
+    if others:
+        fail(
+            f"--output {output} holds what grownj report did not write ({', '.join(sorted(others)[:_MOST_NAMED])}"
+            f"{', ...' if len(others) > _MOST_NAMED else ''}); expected an empty folder, a new one, or one of an "
+            "earlier run. Name another. Nothing was written."
+        )
+
+
+def _shown_files(folder: Path) -> list[Path]:
+    return [path for path in folder.iterdir() if not path.name.startswith(".")]
 
 
 def _browser(pdf_engine: str) -> str:
@@ -332,13 +348,36 @@ def _written(plan: _Plan, done: Sequence[Reported], refused: Sequence[_NotDone],
             plan, plan.target, report_one(done[0], form) if alone else report_many(done, left, form), len(done)
         )
         return
+    ending = ".html" if plan.browser is None else ".pdf"
+    cover = f"000-all-sites{ending}"
+    names = [f"{number:03}-{_file_name(one.name)}{ending}" for number, one in enumerate(done, start=1)]
     with _disk(plan.target):
         plan.target.mkdir(exist_ok=True)
-    ending = ".html" if plan.browser is None else ".pdf"
-    names = [f"{number:03}-{_file_name(one.name)}{ending}" for number, one in enumerate(done, start=1)]
-    for name, one in zip(names, done, strict=True):
-        yield _write(plan, plan.target / name, report_one(one, form), 1)
-    yield _write(plan, plan.target / f"000-all-sites{ending}", report_cover(done, names, left, form), 1)
+        left_over = sorted({path.name for path in _shown_files(plan.target)} - {cover, *names})
+    if left_over:
+        # Reports of other sites among these would be taken for theirs; removing is not for us.
+        fail(
+            f"{plan.target} has reports of other sites ({', '.join(left_over[:_MOST_NAMED])}"
+            f"{', ...' if len(left_over) > _MOST_NAMED else ''}); expected those of the same sites only, which are "
+            "replaced. Name another folder, or remove them. Nothing was written."
+        )
+    # All beside first: a run that is stopped leaves no folder with reports of two days.
+    with _disk(plan.target), _all_or_none(plan.target) as beside:
+        for name, one in zip(names, done, strict=True):
+            _write(plan, beside / name, report_one(one, form), 1)
+        _write(plan, beside / cover, report_cover(done, names, left, form), 1)
+    yield from (plan.target / name for name in (*names, cover))
+
+
+@contextmanager
+def _all_or_none(folder: Path) -> Iterator[Path]:
+    """Give a hidden folder for files that go into a folder together when all of them are there."""
+    from tempfile import TemporaryDirectory  # noqa: PLC0415 - only where it is used
+
+    with TemporaryDirectory(prefix=".grownj-", suffix=".part", dir=folder, ignore_cleanup_errors=True) as beside:
+        yield Path(beside)
+        for path in sorted(Path(beside).iterdir()):
+            path.replace(folder / path.name)
 
 
 def _file_name(name: str) -> str:
@@ -348,7 +387,10 @@ def _file_name(name: str) -> str:
 
 def _write(plan: _Plan, target: Path, made: Report, sites: int) -> Path:
     from grownj_geo.files import written_beside  # noqa: PLC0415 - only where it is used
+    from grownj_geo.picturetext import lost_signs  # noqa: PLC0415 - same
+    from grownj_geo.reporthtml import texts_of  # noqa: PLC0415 - same
 
+    plan.lost.update(lost_signs(texts_of(made)))
     if plan.browser == "":
         from grownj_geo.reportpdf import untagged_pdf  # noqa: PLC0415 - only where it is used
 
@@ -384,6 +426,11 @@ def _tell(plan: _Plan, written: Sequence[Path], sites: int) -> None:
         from grownj_geo.reportpdf import UNTAGGED  # noqa: PLC0415 - only where it is used
 
         say(f"Made without Chromium. {UNTAGGED}")
+    if plan.lost:
+        from grownj_geo.picturetext import lost_words  # noqa: PLC0415 - only where it is used
+        from grownj_geo.reporthtml import beyond_font  # noqa: PLC0415 - same
+
+        say(f"Note: {(lost_words if plan.browser == '' else beyond_font)(sorted(plan.lost))}")
 
 
 def _tell_recorded(done: Sequence[Reported]) -> None:

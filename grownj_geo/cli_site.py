@@ -62,7 +62,6 @@ __all__ = [
     "print_text",
     "readings_of",
     "refusals",
-    "refuse_lost",
     "rulebook_of",
     "say",
     "stated_facts",
@@ -235,27 +234,6 @@ def fail(words: str, code: int = BAD_INPUT) -> NoReturn:
     """Say what is wrong and leave."""
     say(words)
     raise typer.Exit(code)
-
-
-def refuse_lost(output: object, target: Path, sources: Sequence[str]) -> None:
-    """Refuse to write over what is read, or over records.
-
-    Parameters
-    ----------
-    output
-        The option as it was typed.
-    target
-        The file that it names.
-    sources
-        What was typed to be read: names of files among it.
-    """
-    if not target.exists():
-        return
-    from grownj_geo.kept import holds_records  # noqa: PLC0415 - only where something is there
-
-    is_source = any(len(s) < _LONGEST_PATH and Path(s).exists() and target.samefile(s) for s in sources)
-    if is_source or not target.is_file() or holds_records(target):
-        fail(f"--output {output} is a record or a file that is read; expected another. Nothing was overwritten.")
 
 
 def fail_incomplete(problems: Sequence[str]) -> NoReturn:

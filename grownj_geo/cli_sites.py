@@ -6,19 +6,22 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated
 
-from grownj_geo.cli_site import Text, option
+from grownj_geo.cli_site import Text, option, refusals
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
 
 __all__ = [
     "Column",
     "Delimiter",
     "Encoding",
+    "Replace",
     "Sheet",
     "SiteColumn",
     "Sublayer",
     "TableCrs",
+    "check_outputs",
     "places_of",
     "rows_done",
     "steps_done",
@@ -31,6 +34,7 @@ Sheet = Annotated[Text, option(metavar="NAME", words="Sheet of a workbook.")]
 Sublayer = Annotated[Text, option(metavar="NAME", words="Layer of a file with several.")]
 Encoding = Annotated[Text, option(metavar="NAME", words="What text is in, as in cp1252.")]
 Delimiter = Annotated[Text, option(metavar="SIGN", words="What stands between two cells.")]
+Replace = Annotated[bool, option("--replace", words="Replace a file too that grownj did not write.")]
 
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?,?")
 
@@ -46,6 +50,29 @@ def places_of(words: Sequence[str]) -> list[str]:
     if len(words) > 1 and all(_NUMBER.fullmatch(word) for word in words):
         return [" ".join(words)]
     return list(words)
+
+
+def check_outputs(*paths: Path | None, sources: Iterable[str | Path], replace: bool, answers: bool = False) -> None:
+    """Leave where an output would take the place of what it must not, as `replacing.check_replaceable` has it.
+
+    Parameters
+    ----------
+    paths
+        The outputs; None for one that is not wanted.
+    sources
+        Whatever was typed that may name a file or a folder that is read.
+    replace, answers
+        As for `check_replaceable`.
+    """
+    from pathlib import Path  # noqa: PLC0415 - only for the annotations otherwise
+
+    from grownj_geo.replacing import check_replaceable  # noqa: PLC0415 - only where it is used
+
+    read = [Path(source) for source in sources]
+    with refusals():
+        for path in paths:
+            if path is not None:
+                check_replaceable(path, sources=read, replace=replace, answers=answers)
 
 
 @contextmanager

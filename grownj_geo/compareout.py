@@ -144,6 +144,7 @@ def compare_csv(found: Comparison) -> str:
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
+<meta name="generator" content="grownj-geo">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
 <title>{title}</title>

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.files import written_beside
+from grownj_geo.replacing import WRITTEN_BY
 from grownj_geo.tableformats import guarded
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def estimate_workbook(found: Estimate) -> Any:  # noqa: ANN401 - openpyxl is imp
     from openpyxl.styles import Alignment, Font, PatternFill  # noqa: PLC0415 - same
 
     book = Workbook()
+    book.properties.creator = WRITTEN_BY
     sheet: Any = book.active
     sheet.title = "Computation"
     bold, wrap = Font(bold=True), Alignment(wrap_text=True, vertical="top")

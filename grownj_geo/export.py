@@ -22,6 +22,7 @@ from grownj_geo.files import put_file
 from grownj_geo.finder import Finder
 from grownj_geo.findings import Findings
 from grownj_geo.georeference import declared_system
+from grownj_geo.replacing import check_replaceable
 from grownj_geo.rows_block import OutColumn
 from grownj_geo.rows_columns import answers_in
 from grownj_geo.siterows import TableOptions, open_table, row_source
@@ -66,7 +67,6 @@ MOST_ROWS = 250_000
 _BLOCK_ROWS = 20_000
 _DENSE_FT = 2_000.0
 _MANY_CORNERS = 1_000_000
-_MOST_NAMED = 6
 
 
 @dataclass(frozen=True)
@@ -116,39 +116,20 @@ def export_format(path: Path) -> str:
     )
 
 
-def check_target(path: Path) -> None:
-    """Refuse a place where a file cannot be put, or where it would take others' layers away.
+def check_target(path: Path, *, sources: Sequence[Path] = (), replace: bool = False) -> None:
+    """Refuse a place where a file cannot be put, or where it would take away what this package did not write.
 
-    A file is replaced by a new one of its name. A GeoPackage or a geodatabase holds many layers, so one is replaced
-    only where all of its layers were written by this package: its dictionary names them.
+    Parameters
+    ----------
+    path, sources, replace
+        As for `replacing.check_replaceable`, which has the rule.
 
     Raises
     ------
     LayerFault
         ``wrong_format`` or ``not_written``.
     """
-    ending = export_format(path)
-    if path.is_dir() != (ending == ".gdb") and path.exists():
-        kind = "a folder" if path.is_dir() else "a file"
-        raise LayerFault("not_written", f"{path} is {kind} already; expected another name. Nothing was overwritten.")
-    if ending == ".gdb" and path.exists() and not any(path.glob("a*.gdbtable")):
-        raise LayerFault(
-            "not_written", f"{path} is a folder that is no geodatabase; expected another name. Nothing was overwritten."
-        )
-    if not path.parent.is_dir():
-        raise LayerFault("not_written", f"There is no folder {path.parent}; make it first, or name another.")
-    if ending not in {".gpkg", ".gdb"} or not path.exists():
-        return
-    from grownj_geo.exportgdal import layers_of_others  # noqa: PLC0415 - only where something is there
-
-    others = layers_of_others(path)
-    if others:
-        listed = ", ".join(others[:_MOST_NAMED]) + (", ..." if len(others) > _MOST_NAMED else "")
-        raise LayerFault(
-            "not_written",
-            f"{path} is there already and holds what grownj did not write ({listed}). Nothing was overwritten. "
-            f"Expected a new name, or a {EXPORT_FORMATS[ending]} of grownj export; name another.",
-        )
+    check_replaceable(path, sources=sources, replace=replace, folder=export_format(path) == ".gdb")
 
 
 def export_areas(
@@ -157,6 +138,7 @@ def export_areas(
     *,
     areas: Sequence[str] | None = None,
     progress: Callable[[int, int, str], None] | None = None,
+    replace: bool = False,
 ) -> Exported:
     """Write the areas of a rulebook as polygons with the clauses that decide them.
 
@@ -171,6 +153,8 @@ def export_areas(
         Ids of `area_ids`; `default_areas` unless given.
     progress
         Called before each step with the steps that are done, how many there are, and what is done now.
+    replace
+        Replace a file too that this package did not write.
 
     Raises
     ------
@@ -179,7 +163,7 @@ def export_areas(
     LayerFault
         ``wrong_format``, ``not_written``, ``disk_full``, or as `drawn_lines`.
     """
-    check_target(path)
+    check_target(path, replace=replace)
     wanted = list(dict.fromkeys(default_areas(engine) if areas is None else areas))
     steps = len(wanted) + 2
 
@@ -194,7 +178,7 @@ def export_areas(
         tell(done, area_label(engine, area))
         drawn += drawn_areas(engine, [area], at=at)
     tell(steps - 1, f"writing {path.name}")
-    return write_tables(area_tables(engine, drawn), path, about=about_areas(engine))
+    return write_tables(area_tables(engine, drawn), path, about=about_areas(engine), replace=replace)
 
 
 def export_sites(
@@ -204,6 +188,7 @@ def export_sites(
     *,
     options: TableOptions | None = None,
     progress: Callable[[int, int | None], None] | None = None,
+    replace: bool = False,
 ) -> tuple[Exported, BatchSummary | None]:
     """Write determined sites with their answers.
 
@@ -219,6 +204,8 @@ def export_sites(
         What is said of the table.
     progress
         As for `run_batch`.
+    replace
+        Replace a file too that this package did not write.
 
     Returns
     -------
@@ -232,7 +219,7 @@ def export_sites(
     RulebookError, LayerError
         As `run_batch`.
     """
-    check_target(path)
+    check_target(path, sources=[source], replace=replace)
     engine = question.engine()
     options = options or TableOptions()
     reader = open_table(source, options, directory=Directory(engine.atlas), finder=Finder.at_home(engine.atlas))
@@ -246,7 +233,7 @@ def export_sites(
         before = answer_marks(columns)
         _check_same(before, engine)
         about = about_sites(engine, before=before)
-        return _write_sites(engine, columns, geometries, path, about=about, told=reader.changes), None
+        return _write_sites(engine, columns, geometries, path, about=about, told=reader.changes, replace=replace), None
     from grownj_geo.batch import BatchOptions, run_batch  # noqa: PLC0415 - only where a table is answered
 
     with tempfile.TemporaryDirectory(prefix="grownj-export-") as folder:
@@ -254,7 +241,7 @@ def export_sites(
         found = run_batch(source, answered, question, options=BatchOptions(options), progress=progress)
         columns, geometries = _answered(answered)
     told = tuple(Change(kind="batch", effect="noted", count=1, words=words) for words in found.changes)
-    return _write_sites(engine, columns, geometries, path, about=about_sites(engine), told=told), found
+    return _write_sites(engine, columns, geometries, path, about=about_sites(engine), told=told, replace=replace), found
 
 
 def _write_sites(
@@ -265,9 +252,10 @@ def _write_sites(
     *,
     about: Mapping[str, str],
     told: Sequence[Change],
+    replace: bool,
 ) -> Exported:
     tables = site_tables(engine, columns, geometries)
-    written = write_tables(tables, path, about=about)
+    written = write_tables(tables, path, about=about, replace=replace)
     return Exported(written.path, written.layers, (*told, *written.changes), tuple(problems_in(columns)))
 
 
@@ -326,7 +314,9 @@ def _answered(path: Path) -> tuple[dict[str, list[Any]], NDArray[np.object_]]:
 # -- files ---------------------------------------------------------------------------------------------
 
 
-def write_tables(tables: Sequence[ExportTable], path: Path, *, about: Mapping[str, str]) -> Exported:
+def write_tables(
+    tables: Sequence[ExportTable], path: Path, *, about: Mapping[str, str], replace: bool = False
+) -> Exported:
     """Write tables of features in the format that a file's name asks for. The file appears when it is whole.
 
     Parameters
@@ -337,6 +327,8 @@ def write_tables(tables: Sequence[ExportTable], path: Path, *, about: Mapping[st
         Where, by its ending.
     about
         What is said of the whole, by headings.
+    replace
+        Replace a file too that this package did not write.
 
     Raises
     ------
@@ -344,7 +336,7 @@ def write_tables(tables: Sequence[ExportTable], path: Path, *, about: Mapping[st
         ``wrong_format``, ``not_written`` or ``disk_full``; what was there before is still there then.
     """
     ending = export_format(path)
-    with disk_faults(path), _beside(path, ending) as (written, work):
+    with disk_faults(path), _beside(path, ending, replace=replace) as (written, work):
         told = _write(tables, written, ending, about, work)
     return Exported(path, {table.name: len(table) for table in tables}, told)
 
@@ -405,9 +397,9 @@ def _write_one_table(
 
 
 @contextmanager
-def _beside(path: Path, ending: str) -> Iterator[tuple[Path, Path]]:
+def _beside(path: Path, ending: str, *, replace: bool) -> Iterator[tuple[Path, Path]]:
     """Give a place beside the file to write to, and a folder for parts; put what was written in place at the end."""
-    check_target(path)
+    check_target(path, replace=replace)
     with tempfile.TemporaryDirectory(prefix=f".{path.name}.", suffix=".writing", dir=path.parent) as folder:
         work = Path(folder) / "parts"
         work.mkdir()

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 __all__ = [
     "DICTIONARY_FIELDS",
     "dictionary_rows",
-    "layers_of_others",
     "write_geodatabase",
     "write_geopackage",
     "write_shapefiles",
@@ -57,24 +56,6 @@ CREATE TABLE layer_styles (
 def dictionary_rows(tables: Sequence[ExportTable]) -> list[tuple[str, ...]]:
     """Return what each field of each layer means, as `DICTIONARY_FIELDS` has it."""
     return [(t.name, f.name, f.short, f.type, f.meaning) for t in tables for f in t.fields]
-
-
-def layers_of_others(path: Path) -> list[str]:
-    """Return the layers of a GeoPackage or a geodatabase that this package did not write.
-
-    Its own are those that its dictionary names. What cannot be read is taken to be somebody's whole file.
-    """
-    import pyogrio  # noqa: PLC0415 - only here and for writing
-
-    try:
-        names = [str(name) for name, _ in pyogrio.list_layers(path).tolist()]
-        if not {"dictionary", "about"} <= set(names):
-            return names or ["no layer that can be read"]
-        (layers,) = pyogrio.raw.read(path, layer="dictionary", columns=["layer"])[3]
-    except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError, ValueError) as error:
-        return [f"not readable: {' '.join(str(error).split())[:120]}"]
-    own = {"dictionary", "about", "layer_styles", *map(str, layers)}
-    return [name for name in names if name not in own]
 
 
 def write_geopackage(tables: Sequence[ExportTable], path: Path, *, about: Mapping[str, str]) -> tuple[Change, ...]:

@@ -13,6 +13,7 @@ from xml.sax.xmlreader import AttributesImpl
 import numpy as np
 import shapely
 
+from grownj_geo.replacing import WRITTEN_BY
 from grownj_geo.rows_block import cell_text
 from grownj_geo.units import to_lonlat
 
@@ -108,6 +109,7 @@ class _Writer:
 
     def document(self, tables: Sequence[ExportTable], about: Mapping[str, str]) -> None:
         self._xml.startDocument()
+        self._xml.processingInstruction(WRITTEN_BY, "areas and sites")
         self._start("kml", xmlns=_NAMESPACE)
         self._start("Document")
         self._leaf("name", "; ".join(table.label for table in tables[:3]) + ("; ..." if len(tables) > 3 else ""))  # noqa: PLR2004

@@ -14,6 +14,7 @@ from grownj_geo.files import written_beside
 from grownj_geo.layerdiff import LayerDiff, SiteChange, changed_sites, diff_layers
 from grownj_geo.manifest import load_manifests
 from grownj_geo.parcelstatus import StoreStatus, store_status, verify_parcels
+from grownj_geo.replacing import WRITTEN_BY
 from grownj_geo.store import Store
 
 if TYPE_CHECKING:
@@ -304,7 +305,13 @@ def _write(layer: Layer, path: Path, suffix: str) -> None:
     from grownj_geo.layerfile import write_layer  # noqa: PLC0415 - only where it is used
 
     if suffix == ".parquet":
-        path.write_bytes(write_layer(layer))
+        import io  # noqa: PLC0415 - only here
+
+        import pyarrow.parquet as pq  # noqa: PLC0415 - same
+
+        table = pq.read_table(io.BytesIO(write_layer(layer)))
+        told = {**(table.schema.metadata or {}), b"written_by": WRITTEN_BY.encode()}
+        pq.write_table(table.replace_schema_metadata(told), path, compression="zstd")
         return
     import numpy as np  # noqa: PLC0415 - only where it is used
     import pyogrio  # noqa: PLC0415 - brings in GDAL
@@ -339,5 +346,6 @@ def _write(layer: Layer, path: Path, suffix: str) -> None:
         driver=_DRIVERS[suffix],
         geometry_type=kind,
         crs="EPSG:4326" if suffix == ".geojson" else WORKING_CRS,
-        layer_options={"COORDINATE_PRECISION": "12"} if suffix == ".geojson" else {},
+        layer_options={"DESCRIPTION": f"Written by {WRITTEN_BY}"}
+        | ({"COORDINATE_PRECISION": "12"} if suffix == ".geojson" else {}),
     )

@@ -12,6 +12,7 @@ import numpy as np
 import shapely
 
 from grownj_geo.answers import answers_many
+from grownj_geo.errors import LayerError
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
 from grownj_geo.logic import Cause, Outcome
@@ -22,7 +23,7 @@ from grownj_geo.units import FT_PER_FTUS
 from grownj_geo.values import ANSWER
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +41,8 @@ __all__ = [
     "Source",
     "draw_areas",
     "radius_words",
+    "showing",
+    "shown_classes",
 ]
 
 _COVERAGE_TOLERANCE_FTUS = 20.0
@@ -117,6 +120,44 @@ class MapAreas:
     def __post_init__(self) -> None:
         """Look outlines up by code from now on."""
         self._by_code.update({outline.code: outline.geometry for outline in self.municipalities})
+
+
+def shown_classes(names: Iterable[str], *, said: str) -> frozenset[str]:
+    """Return the classes that a map is to open with, all of them such as can be drawn.
+
+    Parameters
+    ----------
+    names
+        As they were typed.
+    said
+        What named them, for the message.
+
+    Raises
+    ------
+    LayerError
+        For a class of area that there is not.
+    """
+    known = [look.id for look in area_classes() if look.draw is not None]
+    chosen = frozenset(names)
+    for name in sorted(chosen.difference(known)):
+        raise LayerError(f"{said} names {name!r}; expected classes among {', '.join(known)}.")
+    return chosen
+
+
+def showing(areas: MapAreas, shown: frozenset[str] | None) -> MapAreas:
+    """Return areas that a map opens with those chosen; as they are without any choice.
+
+    Parameters
+    ----------
+    areas
+        What is drawn.
+    shown
+        Ids, as `shown_classes` gives them; None for the usual ones.
+    """
+    if shown is None:
+        return areas
+    classes = tuple(replace(k, look=k.look.model_copy(update={"shown": k.look.id in shown})) for k in areas.classes)
+    return replace(areas, classes=classes)
 
 
 def radius_words(miles: float) -> str:

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grownj_geo.errors import LayerError
-from grownj_geo.mapareas import draw_areas
+from grownj_geo.mapareas import draw_areas, showing, shown_classes
 from grownj_geo.maps import map_html, write_map
 from grownj_geo.mapsites import sites_of_places
-from grownj_geo.palette import area_classes
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
 
     from grownj_geo.determine import Engine
-    from grownj_geo.mapareas import MapAreas
     from grownj_geo.mapsites import NotAnswered
     from grownj_geo.site import Site
 
@@ -114,7 +111,7 @@ def map_page(
         names, places = list(sites), list(sites.values())
     else:
         places = list(sites)
-    areas = _showing(draw_areas(engine), show)
+    areas = showing(draw_areas(engine), None if show is None else shown_classes(show, said="show"))
     found = sites_of_places(None, engine, places, names=names) if places else None
     return MapPage(
         html=map_html(engine, areas, found, online=online),
@@ -122,17 +119,3 @@ def map_page(
         not_drawn=tuple(f"{known.label}: {known.how}" for known in areas.not_drawn),
         height_px=height_px,
     )
-
-
-def _showing(areas: MapAreas, show: Sequence[str] | None) -> MapAreas:
-    """Return areas that a map opens with those chosen."""
-    if show is None:
-        return areas
-    known = [look.id for look in area_classes() if look.draw is not None]
-    for name in show:
-        if name not in known:
-            raise LayerError(f"show names {name!r}; expected classes among {', '.join(known)}.")
-    classes = tuple(
-        replace(each, look=each.look.model_copy(update={"shown": each.look.id in show})) for each in areas.classes
-    )
-    return replace(areas, classes=classes)

@@ -39,6 +39,7 @@ __all__ = [
     "draw_stage",
     "has_amount",
     "meeting",
+    "names_drawn",
     "shown_lines",
 ]
 
@@ -83,6 +84,11 @@ class Drawing:
     classes: Sequence[DrawnClass]
     sites: MapSites | None
     box: Box
+
+
+def names_drawn(sites: MapSites | None) -> tuple[str, ...]:
+    """Return the names of sites that a picture writes: of one site in its title, of a few beside their marks."""
+    return () if sites is None or len(sites) > _MOST_NAMED else tuple(sites.names)
 
 
 def shown_lines(sites: MapSites) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""Text in pictures: lines of a width, signs that the font has, and the font inside an SVG."""
+"""Text in pictures and documents: lines of a width, signs that the font has, and the font inside an SVG."""
 
 from __future__ import annotations
 
@@ -7,13 +7,33 @@ import io
 import re
 from functools import lru_cache
 from textwrap import wrap
+from typing import TYPE_CHECKING
 
 from grownj_geo.mapcode import visible
+from grownj_geo.words import counted_words
 
-__all__ = ["FONT", "font_inside", "printable", "wrapped"]
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+__all__ = [
+    "FONT",
+    "MARK",
+    "font_files",
+    "font_inside",
+    "lost_signs",
+    "lost_words",
+    "numbers_of",
+    "printable",
+    "wrapped",
+]
 
 FONT = "DejaVu Sans"
 """Comes with matplotlib, and has Latin, Greek and Cyrillic."""
+
+MARK = "\ufffd"
+"""Stands for a sign that the font does not have."""
+
+_MOST_SIGNS = 12
 
 
 def wrapped(words: str, inches: float, *, size: float) -> list[str]:
@@ -21,37 +41,75 @@ def wrapped(words: str, inches: float, *, size: float) -> list[str]:
     return wrap(words, max(int(inches * 72 / (0.56 * size)), 12)) or [""]
 
 
-@lru_cache(maxsize=1)
-def _font_file() -> str:
-    from matplotlib.font_manager import FontProperties, findfont  # noqa: PLC0415 - an extra
+def font_files() -> dict[str, str]:
+    """Return the files of the font that goes into documents, by weight."""
+    from matplotlib import get_data_path  # noqa: PLC0415 - an extra, which brings the font
 
-    return str(findfont(FontProperties(family=FONT)))
+    folder = f"{get_data_path()}/fonts/ttf"
+    return {"normal": f"{folder}/DejaVuSans.ttf", "bold": f"{folder}/DejaVuSans-Bold.ttf"}
 
 
 @lru_cache(maxsize=1)
 def _known_signs() -> frozenset[int]:
     from matplotlib.ft2font import FT2Font  # noqa: PLC0415 - an extra
 
-    return frozenset(FT2Font(_font_file()).get_charmap())
+    return frozenset(FT2Font(font_files()["normal"]).get_charmap())
 
 
-def printable(text: str) -> str:
-    """Return text with a mark for every sign that the font does not have."""
+def printable(text: str, *, lines: bool = False) -> str:
+    """Return text with a mark for every sign that the font does not have; `lost_signs` says which.
+
+    Parameters
+    ----------
+    lines
+        Keep line ends.
+    """
     known = _known_signs()
-    return "".join(c if ord(c) in known or c == "\n" else "\ufffd" for c in visible(text))
+    parts = text.split("\n") if lines else [text]
+    return "\n".join("".join(c if ord(c) in known else MARK for c in visible(part)) for part in parts)
+
+
+def lost_signs(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the signs of texts that the font does not have, each once, in the order of their numbers.
+
+    Examples
+    --------
+    >>> lost_signs(["Elm Street, Λάρισα", "漢字 Lot", "字"])
+    ('字', '漢')
+    """
+    known = _known_signs()
+    return tuple(sorted({c for text in texts for c in visible(text) if ord(c) not in known}))
+
+
+def lost_words(signs: Sequence[str]) -> str:
+    """Return which signs are shown by a mark, by their numbers in Unicode; nothing where there are none.
+
+    Examples
+    --------
+    >>> lost_words(("字", "漢"))
+    'The font has no picture of 2 signs, shown as \ufffd: U+5B57, U+6F22.'
+    """
+    if not signs:
+        return ""
+    return f"The font has no picture of {counted_words(len(signs), 'sign')}, shown as {MARK}: {numbers_of(signs)}."
+
+
+def numbers_of(signs: Sequence[str]) -> str:
+    """Return the numbers of signs in Unicode, the first of many."""
+    shown = ", ".join(f"U+{ord(sign):04X}" for sign in signs[:_MOST_SIGNS])
+    return shown + (f" and {len(signs) - _MOST_SIGNS:,} more" if len(signs) > _MOST_SIGNS else "")
 
 
 def font_inside(svg: bytes) -> bytes:
     """Return an SVG with those signs of its fonts inside that it uses."""
     from fontTools import subset  # noqa: PLC0415 - comes with matplotlib
     from fontTools.ttLib import TTFont  # noqa: PLC0415 - same
-    from matplotlib.font_manager import FontProperties, findfont  # noqa: PLC0415 - an extra
 
     text = svg.decode("utf-8")
     signs = set(re.sub(r"<[^>]*>|&[a-z]+;", " ", text)) | set("&<>\"'")
     faces = []
-    for weight in ("normal", "bold"):
-        font = TTFont(findfont(FontProperties(family=FONT, weight=weight)), recalcTimestamp=False)
+    for weight, file in font_files().items():
+        font = TTFont(file, recalcTimestamp=False)
         dropped = ["FFTM", "GPOS", "GSUB", "GDEF"]
         options = subset.Options(layout_features=[], hinting=False, notdef_outline=True, drop_tables=dropped)
         cut = subset.Subsetter(options)

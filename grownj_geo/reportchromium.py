@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from grownj_geo.features import LayerFault
+from grownj_geo.replacing import WRITTEN_BY
 
 __all__ = ["find_chromium", "print_page", "undated"]
 
@@ -25,7 +26,8 @@ _BY_ENVIRONMENT = "GROWNJ_CHROMIUM"
 _POLL_S = 0.1
 _SETTLED_S = 3.0
 _END = b"%%EOF"
-_DATES = re.compile(rb"/(CreationDate|ModDate) \(D:[^)]*\)")
+_DATES = re.compile(rb"/(CreationDate|ModDate) \(D:[^)]{8,}\)")
+_WRITER = f"/Keywords ({WRITTEN_BY})".encode()
 _OPTIONS = (
     "--headless=new",
     "--disable-gpu",
@@ -91,15 +93,16 @@ def print_page(page: str, browser: str, *, timeout_s: float) -> bytes:
 
 
 def undated(pdf: bytes) -> bytes:
-    """Return a PDF that does not say when it was made, so that equal reports are equal bytes.
+    """Return a PDF that says by what it was written and not when, so that equal reports are equal bytes.
 
     Examples
     --------
     >>> undated(b"<< /CreationDate (D:20170417) /Title (a) >>")
-    b'<<                            /Title (a) >>'
+    b'<< /Keywords (grownj-geo)     /Title (a) >>'
     """
-    # Blanks keep every other part where the file's own table says that it is.
-    return _DATES.sub(lambda found: b" " * len(found.group()), pdf)
+    # As long as before: every other part stays where the file's own table says that it is.
+    told = _DATES.sub(lambda found: _WRITER.ljust(len(found.group()))[: len(found.group())], pdf, count=1)
+    return _DATES.sub(lambda found: b" " * len(found.group()), told)
 
 
 def _run(command: list[str], target: Path, log: Path, timeout_s: float) -> str:

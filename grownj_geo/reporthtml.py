@@ -10,17 +10,18 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.features import LayerFault
+from grownj_geo.picturetext import font_files, lost_signs, numbers_of
+from grownj_geo.words import counted_words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from grownj_geo.reportblocks import Report
 
-__all__ = ["INSTALL_REPORT", "check_report_packages", "font_files", "report_html", "texts_of"]
+__all__ = ["INSTALL_REPORT", "beyond_font", "check_report_packages", "report_html", "texts_of"]
 
 INSTALL_REPORT = "pip install 'grownj-geo[report]'"
 
-_FONT = "DejaVu Sans"
 _ALWAYS = "".join(map(chr, range(0x20, 0x7F))) + "\u2019\u2013\u2014\u2026\u00bd\u00bc\u2191"
 
 
@@ -63,7 +64,22 @@ def report_html(report: Report) -> str:
     ImportError
         Where jinja2 or matplotlib, whose font is put in, is not there; `check_report_packages` says so before.
     """
-    return str(_template().render(report=report, faces=_faces(set().union(*texts_of(report), _ALWAYS))))
+    texts = list(texts_of(report))
+    faces = _faces(set().union(*texts, _ALWAYS))
+    return str(_template().render(report=report, faces=faces, unsure=beyond_font(lost_signs(texts))))
+
+
+def beyond_font(signs: Sequence[str]) -> str:
+    """Return what is to be said of signs that the page's own font does not have; nothing where there are none.
+
+    A browser takes them from the fonts of its machine, also where it prints, and draws boxes where it has none.
+    """
+    if not signs:
+        return ""
+    return (
+        f"The font inside has no picture of {counted_words(len(signs), 'sign')} ({numbers_of(signs)}): fonts of the "
+        "machine that shows or printed this have them, or boxes stand in their place."
+    )
 
 
 @lru_cache(maxsize=1)
@@ -110,14 +126,6 @@ def _texts(value: object) -> Iterator[str]:
 
 
 # -- the font ------------------------------------------------------------------------------------------
-
-
-def font_files() -> dict[str, str]:
-    """Return the files of the font that is put into reports, by weight. It has Latin, Greek and Cyrillic letters."""
-    from matplotlib import get_data_path  # noqa: PLC0415 - an extra, which brings the font
-
-    folder = f"{get_data_path()}/fonts/ttf"
-    return {"normal": f"{folder}/DejaVuSans.ttf", "bold": f"{folder}/DejaVuSans-Bold.ttf"}
 
 
 def _faces(signs: set[str]) -> list[tuple[str, str]]:

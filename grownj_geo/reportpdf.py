@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import io
 from datetime import UTC, datetime
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from grownj_geo.picturetext import font_files, lost_signs, lost_words, printable
 from grownj_geo.reportblocks import Fields, Grid, Listed, Pairs, Picture, Section, Words
 from grownj_geo.reportchromium import undated
-from grownj_geo.reporthtml import font_files
+from grownj_geo.reporthtml import texts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,6 +51,9 @@ def untagged_pdf(report: Report) -> bytes:
     _write(page, "Grow New Jersey incentive areas: site report".upper(), 7.5, bold=True, colour=_SOFT)
     _heading(page, report.title, 1)
     _caution(page, UNTAGGED)
+    lost = lost_signs(texts_of(report))
+    if lost:
+        _caution(page, lost_words(lost))
     for section in report.sections:
         _section(page, section)
     target = io.BytesIO()
@@ -61,7 +64,7 @@ def untagged_pdf(report: Report) -> bytes:
 def _page(report: Report) -> Any:  # noqa: ANN401 - fpdf2 is an extra
     from fpdf import FPDF  # noqa: PLC0415 - an extra
 
-    foot = _printable(report.foot)
+    foot = printable(report.foot)
 
     class Page(FPDF):
         """Has the foot of a report, and is written closer for one of many sites."""
@@ -83,7 +86,7 @@ def _page(report: Report) -> Any:  # noqa: ANN401 - fpdf2 is an extra
         page.add_font(_FONT, style="B" if weight == "bold" else "", fname=file)
     page.set_creation_date(datetime(1970, 1, 2, tzinfo=UTC))
     page.set_lang("en-US")
-    page.set_title(_printable(report.title))
+    page.set_title(printable(report.title))
     page.set_margin(_MARGIN_PT)
     page.set_auto_page_break(auto=True, margin=_MARGIN_PT)
     return page
@@ -124,7 +127,7 @@ def _block(page: Any, block: Block) -> None:  # noqa: ANN401 - same
 def _heading(page: Any, words: str, level: int) -> None:  # noqa: ANN401 - same
     page.ln(9 * page.scale**2 if level > 1 else 0)
     # The outline of the file is what can be told of headings without tags.
-    page.start_section(_printable(words), level=level - 1, strict=False)
+    page.start_section(printable(words), level=level - 1, strict=False)
     _write(page, words, _HEADINGS[level], bold=True, after=4)
 
 
@@ -140,7 +143,7 @@ def _write(
     size *= page.scale
     page.set_font(_FONT, style="B" if bold else "", size=size)
     page.set_text_color(*colour)
-    page.multi_cell(0, size * 1.32, _printable(words), align="L", new_x="LMARGIN", new_y="NEXT")
+    page.multi_cell(0, size * 1.32, printable(words, lines=True), align="L", new_x="LMARGIN", new_y="NEXT")
     page.ln(after)
 
 
@@ -149,7 +152,7 @@ def _caution(page: Any, words: str) -> None:  # noqa: ANN401 - same
     page.set_text_color(*_INK)
     page.set_fill_color(255, 246, 221)
     page.set_draw_color(185, 137, 0)
-    page.multi_cell(0, 12, _printable(words), border=1, fill=True, align="L", padding=5, new_x="LMARGIN", new_y="NEXT")
+    page.multi_cell(0, 12, printable(words), border=1, fill=True, align="L", padding=5, new_x="LMARGIN", new_y="NEXT")
     page.ln(5)
 
 
@@ -208,7 +211,7 @@ def _table(
             line = table.row()
             for place, (words, below, strong) in enumerate(row):
                 colour = tones[at][place] if tones else _INK
-                text = _printable("\n".join((words, *below)))
+                text = printable("\n".join((words, *below)), lines=True)
                 line.cell(text, style=FontFace(emphasis="BOLD" if strong else None, color=colour))
     page.ln(5)
 
@@ -240,21 +243,4 @@ def _key(page: Any, key: Key) -> None:  # noqa: ANN401 - same
     hatched = "" if key.pattern in {"solid", "outline"} else f" ({key.pattern})"
     page.set_font(_FONT, size=_SMALL)
     page.set_text_color(*_INK)
-    page.cell(0, 11, _printable(key.label + hatched), new_x="LMARGIN", new_y="NEXT")
-
-
-# -- signs ---------------------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=1)
-def _known_signs() -> frozenset[int]:
-    from fontTools.ttLib import TTFont  # noqa: PLC0415 - comes with fpdf2
-
-    with TTFont(font_files()["normal"], lazy=True) as font:
-        return frozenset(font.getBestCmap())
-
-
-def _printable(words: str) -> str:
-    """Return text with a mark for every sign that the font does not have."""
-    known = _known_signs()
-    return "".join(c if c == "\n" or ord(c) in known else "\ufffd" for c in words)
+    page.cell(0, 11, printable(key.label + hatched), new_x="LMARGIN", new_y="NEXT")

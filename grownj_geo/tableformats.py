@@ -11,6 +11,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.features import Change
+from grownj_geo.replacing import WRITTEN_BY
 from grownj_geo.rows_block import cell_text
 from grownj_geo.workbooks import workbook_library
 
@@ -220,6 +221,7 @@ def _xlsx(whole: Whole, path: Path) -> tuple[Change, ...]:
     openpyxl = workbook_library()
 
     book = openpyxl.Workbook(write_only=True)
+    book.properties.creator = WRITTEN_BY
     sheet = book.create_sheet("Sites")
     sheet.freeze_panes = "A2"
     cells = _Sheet(sheet)
@@ -303,9 +305,10 @@ def _as_text(table: Any, columns: Sequence[OutColumn]) -> Any:  # noqa: ANN401
     return table
 
 
-def _geo(whole: Whole, shape: str) -> dict[bytes, bytes] | None:
+def _geo(whole: Whole, shape: str) -> dict[bytes, bytes]:
+    written = {b"written_by": WRITTEN_BY.encode()}
     if whole.crs is None:
-        return None
+        return written
     import pyproj  # noqa: PLC0415
 
     crs = pyproj.CRS.from_user_input(whole.crs)
@@ -314,4 +317,4 @@ def _geo(whole: Whole, shape: str) -> dict[bytes, bytes] | None:
         about["bbox"] = list(whole.bounds)
     geo = {"version": "1.1.0", "primary_column": shape, "columns": {shape: about}}
     more = {} if whole.about is None else {b"about": json.dumps(whole.about, ensure_ascii=False).encode()}
-    return {b"geo": json.dumps(geo).encode(), **more}
+    return {b"geo": json.dumps(geo).encode(), **more, **written}

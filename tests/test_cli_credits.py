@@ -175,10 +175,11 @@ def test_the_help_of_a_table_says_what_becomes_of_the_file_and_of_rows_without_a
     assert "is replaced, once the new one is whole" in words
     assert "0 every row came out; those without an answer say why" in words
     source, target = tmp_path / "projects.csv", tmp_path / "credits.csv"
-    target.write_text("kept")
+    before = "credit_problem,credit_eligible\nkept,\n"
+    target.write_text(before)
     source.write_text("project\nA\n")
     assert run("batch", source, "-o", target).exit_code == 2
-    assert target.read_text() == "kept"
+    assert target.read_text() == before
     source.write_text(
         "industry,premises,construction,gross_leasable_sqft,similar_use_percent,new_jobs,retained_jobs,"
         "capital_investment\nmanufacturing,industrial,rehabilitation,50000,100,many,0,1000000\n"

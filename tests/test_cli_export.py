@@ -88,7 +88,7 @@ def test_the_table_that_is_read_is_never_overwritten(tmp_path: Path) -> None:
     before = source.read_bytes()
     done = run("sites", source, "-o", source)
     assert done.exit_code == 2
-    assert "is the table that is read" in said(done)
+    assert "is a file that is read" in said(done)
     assert source.read_bytes() == before
 
 

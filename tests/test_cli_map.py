@@ -69,7 +69,7 @@ def test_a_table_and_the_rows_without_an_answer(tmp_path: Path) -> None:
         (("--png", "map.svg"), "--png map.svg does not end in .png", 2),
         (("-o", "no-such-folder/map.html"), "there is no folder", 2),
         (("-o", "map.html", "--extent", "county"), "--extent was read as 'county'; expected state or sites", 2),
-        (("-o", "map.html", "--layer", "zones"), "--layer was read as 'zones'; expected one of planning_area_1", 2),
+        (("-o", "map.html", "--layer", "zones"), "--layer names 'zones'; expected classes among planning_area_1", 2),
         (("elsewhere", "-o", "map.html"), "elsewhere", 2),
         (("nofile.csv", "-o", "map.html"), "the name of a file, 'nofile.csv': there is no such file", 2),
         (("40.75,-73.0", "-o", "map.html"), "outside New Jersey", 3),
@@ -92,7 +92,7 @@ def test_the_table_is_not_overwritten(tmp_path: Path) -> None:
     table.write_text("name,lat,lon\n", encoding="utf-8")
     result = run(str(table), "-o", str(table))
     assert result.exit_code == 2
-    assert "is the table that is read" in said(result)
+    assert "is a file that is read" in said(result)
 
 
 def test_kept_records_are_told_as_what_they_are_and_what_takes_them(tmp_path: Path) -> None:
