@@ -6,9 +6,8 @@ from functools import lru_cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.readings import read_entries
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
@@ -19,7 +18,7 @@ _NEAR = 0.7
 """How much of two names has to be alike for one to be suggested for the other."""
 
 
-class AreaName(BaseModel):
+class AreaName(Strict):
     """One area that a credit rule may ask for, and the category that answers it.
 
     Attributes
@@ -37,8 +36,6 @@ class AreaName(BaseModel):
     also
         Other names that people have for it: none that is taken, each that is understood.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     label: str

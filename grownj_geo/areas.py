@@ -9,12 +9,13 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, model_validator
 
 from grownj_geo.areanames import area_names, area_pairs, contradictions, near_area
 from grownj_geo.errors import FactError
 from grownj_geo.manifest import Status
 from grownj_geo.readings import nearest_name
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,10 +41,6 @@ _WORDS = {"yes": "yes", "no": "no", "undetermined": "undetermined", "true": "yes
 _UNSAID = "it was not stated"
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 def _outcome(value: object) -> object:
     # YAML reads a bare yes as true.
     if isinstance(value, bool):
@@ -53,7 +50,7 @@ def _outcome(value: object) -> object:
     return value
 
 
-class AreaAnswer(_Record):
+class AreaAnswer(Strict):
     """One area's answer for one building.
 
     Attributes
@@ -94,7 +91,7 @@ def _answer(value: object) -> object:
     return {"outcome": value, "why": "stated"} if isinstance(value, (bool, str)) else value
 
 
-class BaseBounds(_Record):
+class BaseBounds(Strict):
     """What the base amount can be by place alone, dollars per job and year; null is no line. Both are stated.
 
     Tighter than the areas alone can say: a place may surely be on the priority line or a better one while it is open
@@ -116,7 +113,7 @@ class BaseBounds(_Record):
         return self
 
 
-class BuildingAreas(_Record):
+class BuildingAreas(Strict):
     """The areas of one building.
 
     Attributes
@@ -190,7 +187,7 @@ class BuildingAreas(_Record):
         return AreaAnswer(outcome=self.rest, why="not among the areas stated" if self.rest == "no" else _UNSAID)
 
 
-class Areas(_Record):
+class Areas(Strict):
     """What the credit rules take: the areas of each building of a project.
 
     Attributes

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.answers import atlas_mark, rulebook_mark
 from grownj_geo.batchengines import processes, this_process
 from grownj_geo.batchwork import PREFIX, Question, Work, batch_columns, made_by
@@ -23,6 +21,7 @@ from grownj_geo.recordlines import records_file
 from grownj_geo.rows_block import OutColumn
 from grownj_geo.siterows import TableOptions, open_table
 from grownj_geo.store import home_folder
+from grownj_geo.strict import Strict
 from grownj_geo.tableout import open_writer
 from grownj_geo.tablepath import is_remote, refuse_same, stamp, table_path
 
@@ -81,7 +80,7 @@ class BatchOptions:
     scheduler: str | None = None
 
 
-class BatchSummary(BaseModel):
+class BatchSummary(Strict):
     """What a table came to.
 
     Attributes
@@ -103,8 +102,6 @@ class BatchSummary(BaseModel):
     seconds, rows_per_second
         Of this run; what an earlier one wrote is not counted.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     source: str
     target: str

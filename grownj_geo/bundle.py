@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from grownj_geo.archive import unpack
 from grownj_geo.determination import software
@@ -18,6 +18,7 @@ from grownj_geo.features import LayerFault
 from grownj_geo.files import written_beside
 from grownj_geo.manifest import STATUS_ORDER, load_manifests
 from grownj_geo.refine import REFINABLE
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     import os
@@ -30,10 +31,8 @@ __all__ = ["export_bundle", "import_bundle"]
 _INDEX = "bundle.json"
 
 
-class _Index(BaseModel):
+class _Index(Strict):
     """What a bundle holds."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     format: Literal[1] = 1
     software: str

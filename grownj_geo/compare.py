@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.determination import Missing, NotChecked, OutcomeWord, RulebookRecord
 from grownj_geo.nextbetter import Finder
 from grownj_geo.rerun import answers_of, changed_items
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,11 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Cell", "Compared", "Comparer", "Comparison"]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Cell(_Record):
+class Cell(Strict):
     """What one category is for one site, as its determination says."""
 
     outcome: OutcomeWord
@@ -39,7 +34,7 @@ class Cell(_Record):
     would_decide: tuple[Missing, ...]
 
 
-class Compared(_Record):
+class Compared(Strict):
     """One site of a comparison.
 
     Attributes
@@ -76,7 +71,7 @@ class Compared(_Record):
     cautions: tuple[str, ...]
 
 
-class Row(_Record):
+class Row(Strict):
     """A category that is compared."""
 
     id: str
@@ -84,7 +79,7 @@ class Row(_Record):
     citation: str
 
 
-class Comparison(_Record):
+class Comparison(Strict):
     """The sites side by side, in the order in which they were given.
 
     Attributes

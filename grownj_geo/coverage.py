@@ -18,6 +18,7 @@ from grownj_geo.errors import RulebookError
 from grownj_geo.nodes import children_of
 from grownj_geo.readings import read_entries
 from grownj_geo.rulebook import load_rulebook, shipped_rulebooks
+from grownj_geo.strict import Strict
 from grownj_geo.yamlfile import read_yaml
 
 __all__ = ["KINDS", "CaseKind", "CoveredNode", "LegalClause", "case_folder", "coverage", "load_clauses", "node_ids"]
@@ -26,11 +27,7 @@ CaseKind = Literal["positive", "negative", "boundary", "undetermined"]
 KINDS: tuple[CaseKind, ...] = ("positive", "negative", "boundary", "undetermined")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class LegalClause(_Strict):
+class LegalClause(Strict):
     """One geographic clause of a text, in our own words, and the nodes that carry it.
 
     Attributes
@@ -48,7 +45,7 @@ class LegalClause(_Strict):
     without: dict[CaseKind, str] = Field(default_factory=dict)
 
 
-class CoveredNode(_Strict):
+class CoveredNode(Strict):
     """A node, the clauses of the law that it carries, and how many cases of each kind show it."""
 
     node: str

@@ -5,13 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.creditparams import below_confirmed
 from grownj_geo.creditrange import cents
 from grownj_geo.credits import AmountRange, CreditFigure, credit_figure
 from grownj_geo.credittri import all_met, sign_of
 from grownj_geo.logic import Outcome
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from datetime import date
@@ -23,11 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["AnswerBook", "Bounds", "CreditAnswer", "CreditTest", "lesser", "outcome_of", "share_of"]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class CreditTest(_Record):
+class CreditTest(Strict):
     """One test: what it asks, its rule, and what came out.
 
     Attributes
@@ -43,7 +38,7 @@ class CreditTest(_Record):
     outcome: Literal["yes", "no", "undetermined"]
 
 
-class CreditAnswer(_Record):
+class CreditAnswer(Strict):
     """What a credit of the bill comes to.
 
     Attributes

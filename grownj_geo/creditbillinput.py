@@ -5,11 +5,12 @@ from __future__ import annotations
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from grownj_geo.areas import BuildingAreas
 from grownj_geo.creditparams import Trust
 from grownj_geo.creditproject import Money, Number, Percent, Text, Whole
+from grownj_geo.strict import Strict
 
 __all__ = [
     "BILL_CREDITS",
@@ -25,15 +26,13 @@ __all__ = [
 ]
 
 
-class _Credit(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Credit(Strict):
     name: Text = ""
     areas: BuildingAreas = BuildingAreas()
     trust: Trust = "known"
 
 
-class EmployeeGroup(BaseModel):
+class EmployeeGroup(Strict):
     """New full-time, permanent employees who are alike.
 
     Attributes
@@ -51,8 +50,6 @@ class EmployeeGroup(BaseModel):
     public_assistance
         Whether they depended on public assistance.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     count: Whole
     resident: bool | None = None

@@ -6,20 +6,17 @@ import itertools
 from datetime import date
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from grownj_geo.areas import BuildingAreas
 from grownj_geo.creditparams import Trust
 from grownj_geo.creditproject import Money, Number, Text, Whole
+from grownj_geo.strict import Strict
 
 __all__ = ["HubPeriod", "HubProject"]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class HubPeriod(_Strict):
+class HubPeriod(Strict):
     """What became of the business in one tax period.
 
     Attributes
@@ -58,7 +55,7 @@ class HubPeriod(_Strict):
     tax: Money | None = None
 
 
-class HubProject(_Strict):
+class HubProject(Strict):
     """A business that asks for the hub credit.
 
     Attributes

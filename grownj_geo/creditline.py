@@ -9,9 +9,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.logic import Outcome
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,7 +23,7 @@ Unit = Literal["dollars", "dollars_per_sqft", "sqft", "jobs", "years", "percent"
 Part = Literal["inputs", "minimums", "place", "award", "result"]
 
 
-class CreditLine(BaseModel):
+class CreditLine(Strict):
     """One line of a computation.
 
     Attributes
@@ -49,8 +48,6 @@ class CreditLine(BaseModel):
     figures
         Names of the figures of the law that it uses.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     part: Part

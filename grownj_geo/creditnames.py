@@ -5,9 +5,8 @@ from __future__ import annotations
 from importlib import resources
 from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.readings import read_entries
+from grownj_geo.strict import Strict
 
 __all__ = [
     "BUSINESS_FACTS",
@@ -39,7 +38,7 @@ LISTED: dict[str, tuple[str, ...]] = {
 """The names that a figure may list, by its unit."""
 
 
-class ProjectFact(BaseModel):
+class ProjectFact(Strict):
     """A fact of a project that a bonus asks for.
 
     Attributes
@@ -49,8 +48,6 @@ class ProjectFact(BaseModel):
     bonus
         The bonus that asks for it: its citation and status are that of the bonus.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     words: str

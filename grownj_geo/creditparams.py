@@ -16,8 +16,9 @@ from grownj_geo.areanames import area_names, near_area
 from grownj_geo.creditnames import BUSINESS_FACTS, COMPUTED_FACTS, LISTED, PROJECT_FACTS
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import STATUS_ORDER, Status
-from grownj_geo.nodes import Day, Name, Strict, UncertainDay
+from grownj_geo.nodes import Day, Name, UncertainDay
 from grownj_geo.readings import nearest_name
+from grownj_geo.strict import Strict
 from grownj_geo.yamlfile import read_yaml
 
 if TYPE_CHECKING:

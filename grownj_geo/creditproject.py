@@ -14,7 +14,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import yaml
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, model_validator
 
 from grownj_geo.areas import BuildingAreas
 from grownj_geo.creditnames import PROJECT_FACTS, Industry, Premises, Spent
@@ -22,6 +22,7 @@ from grownj_geo.creditparams import Figures, load_credit_book
 from grownj_geo.creditproblems import kind_contradiction, problem_in_words, problems_across
 from grownj_geo.errors import FactError
 from grownj_geo.readings import nearest_name
+from grownj_geo.strict import Strict
 from grownj_geo.yamlfile import read_yaml
 
 if TYPE_CHECKING:
@@ -67,10 +68,6 @@ class ProjectError(FactError):
     def __init__(self, message: str, problems: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.problems = problems
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _plain(value: object) -> object:
@@ -121,7 +118,7 @@ Whole = Annotated[int, BeforeValidator(_plain), Field(ge=0, le=10_000_000)]
 Day = Annotated[date, AfterValidator(_in_program)]
 
 
-class Business(_Strict):
+class Business(Strict):
     """What the business is.
 
     Attributes
@@ -162,7 +159,7 @@ class Business(_Strict):
         return self
 
 
-class Building(_Strict):
+class Building(Strict):
     """One building of the project.
 
     Attributes
@@ -212,7 +209,7 @@ class Building(_Strict):
         return raw
 
 
-class JobGroup(_Strict):
+class JobGroup(Strict):
     """Jobs that are alike.
 
     Attributes
@@ -249,7 +246,7 @@ class JobGroup(_Strict):
     average_salary: Money | None = None
 
 
-class CapitalItem(_Strict):
+class CapitalItem(Strict):
     """One part of the capital investment.
 
     Attributes
@@ -278,7 +275,7 @@ class CapitalItem(_Strict):
     of_facility_sqft: Annotated[Number, Field(gt=0)] | None = None
 
 
-class Bonuses(_Strict):
+class Bonuses(Strict):
     """What is known of bonuses besides what areas and facts tell.
 
     Attributes
@@ -310,7 +307,7 @@ class Bonuses(_Strict):
         return self
 
 
-class Project(_Strict):
+class Project(Strict):
     """A project of the Grow New Jersey program.
 
     Attributes

@@ -25,8 +25,6 @@ from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.creditaward import award_of
 from grownj_geo.creditcolumns import sheet_of
 from grownj_geo.creditline import CreditLine
@@ -38,6 +36,7 @@ from grownj_geo.creditsettle import Settles, settling
 from grownj_geo.creditunsaid import assumed_words
 from grownj_geo.determination import software
 from grownj_geo.logic import Outcome
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -68,11 +67,7 @@ DISCLAIMER = (
 )
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class AmountRange(_Record):
+class AmountRange(Strict):
     """The least and the greatest that an amount can be, dollars; `high` is null where nothing bounds it.
 
     Attributes
@@ -90,7 +85,7 @@ class AmountRange(_Record):
         return self.low == self.high
 
 
-class CreditFigure(_Record):
+class CreditFigure(Strict):
     """A figure of the law that the result rests on.
 
     Attributes
@@ -112,7 +107,7 @@ class CreditFigure(_Record):
     taken: bool
 
 
-class Estimate(_Record):
+class Estimate(Strict):
     """What a project comes to.
 
     Attributes

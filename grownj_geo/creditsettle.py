@@ -10,7 +10,6 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from grownj_geo.areanames import area_names, area_pairs
 from grownj_geo.creditaward import award_of
@@ -18,6 +17,7 @@ from grownj_geo.creditminimums import minimums_of
 from grownj_geo.creditproject import PROJECT_FACTS, Business
 from grownj_geo.creditsheet import STATED_FACTS, UNSAID
 from grownj_geo.creditunsaid import UNSAID_INPUTS
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -76,7 +76,7 @@ _LIMIT_WORDS = {
 }
 
 
-class Settles(BaseModel):
+class Settles(Strict):
     """Something open, and what the award would be either way; null amounts are without a bound.
 
     Attributes
@@ -93,8 +93,6 @@ class Settles(BaseModel):
     needs
         What would decide it.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: Literal["area", "fact", "figure", "law"]
     name: str

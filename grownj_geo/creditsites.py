@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from grownj_geo.areanames import area_names, rulebooks_for
 from grownj_geo.areas import Areas, BuildingAreas, areas_of, building_areas
 from grownj_geo.determine import Engine
-from grownj_geo.errors import OutsideNewJerseyError, SiteError
+from grownj_geo.errors import FactError, OutsideNewJerseyError, SiteError
 from grownj_geo.facts import check_facts
 from grownj_geo.finder import Finder
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.site import Site
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
     from grownj_geo.atlas import Atlas
     from grownj_geo.creditproject import Building, Project
     from grownj_geo.determination import Determination
+    from grownj_geo.site import FactValue
 
 __all__ = ["areas_of_project", "areas_of_site"]
 
 
 def areas_of_site(
-    typed: str,
+    typed: str | Site,
     atlas: Atlas,
     *,
     name: str = "site",
@@ -44,7 +46,8 @@ def areas_of_site(
     pin, municipality
         Where it is, in place of `typed`.
     typed
-        Where it is, as `grownj check` takes it; empty where a parcel number or a municipality says it.
+        Where it is, as `grownj check` takes it; empty where a parcel number or a municipality says it. Or the site, where
+        that was found already; the facts that it has count with `facts`.
     name
         The building, for messages.
 
@@ -53,19 +56,39 @@ def areas_of_site(
     SiteError, FactError, RulebookError
         As `determine` does; the message begins with the building.
     """
-    try:
-        site = Finder.at_home(atlas).site(typed, pin=pin, municipality=municipality)
-    except OutsideNewJerseyError as error:
-        raise OutsideNewJerseyError(f"Building {name}: {error}") from error
-    except SiteError as error:
-        raise SiteError(f"Building {name}: {error}") from error
-    site = replace(site, facts=check_facts(facts or {}))
+    if isinstance(typed, Site):
+        site = typed
+    else:
+        try:
+            site = Finder.at_home(atlas).site(typed, pin=pin, municipality=municipality)
+        except OutsideNewJerseyError as error:
+            raise OutsideNewJerseyError(f"Building {name}: {error}") from error
+        except SiteError as error:
+            raise SiteError(f"Building {name}: {error}") from error
+    site = replace(site, facts=_joined_facts(name, site.facts, check_facts(facts or {})))
     engines = [Engine(atlas, load_rulebook(book), dict(readings or {})) for book in rulebooks_for(area_names())]
     return [engine.determine(site) for engine in engines]
 
 
+def _joined_facts(
+    name: str, of_site: Mapping[str, FactValue], of_building: Mapping[str, FactValue]
+) -> dict[str, FactValue]:
+    """Return the facts of a site with those of its building."""
+    for fact, value in of_building.items():
+        if of_site.get(fact, value) != value:
+            raise FactError(
+                f"Building {name}: the fact {fact} is stated as {of_site[fact]!r} of the site and as {value!r} of the "
+                "building. Expected one answer; correct either."
+            )
+    return {**of_site, **of_building}
+
+
 def areas_of_project(
-    project: Project, atlas: Atlas, *, sites: Mapping[str, str] | None = None, readings: Mapping[str, str] | None = None
+    project: Project,
+    atlas: Atlas,
+    *,
+    sites: Mapping[str, str | Site] | None = None,
+    readings: Mapping[str, str] | None = None,
 ) -> Areas | None:
     """Return the areas of a project's buildings; None where nothing says where any of them is.
 
@@ -76,8 +99,8 @@ def areas_of_project(
     atlas
         The layers.
     sites
-        Where buildings are, by their ids; outranks what the project says. A building that says its areas keeps them
-        unless it is among these.
+        Where buildings are, by their ids, as text or as the site that was found; outranks what the project says. A
+        building that says its areas keeps them unless it is among these.
     readings
         Chosen options of open questions of the areas.
 
@@ -108,7 +131,7 @@ def areas_of_project(
 
 
 def _determined(
-    building: Building, typed: str, atlas: Atlas, readings: Mapping[str, str] | None
+    building: Building, typed: str | Site, atlas: Atlas, readings: Mapping[str, str] | None
 ) -> list[Determination]:
     return areas_of_site(
         typed,

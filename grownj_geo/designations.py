@@ -7,10 +7,9 @@ from datetime import date
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.errors import RulebookError
 from grownj_geo.readings import read_named
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,10 +29,8 @@ __all__ = [
 ]
 
 
-class ListDefinition(BaseModel):
+class ListDefinition(Strict):
     """A list of municipalities: what it is called, and whether absence from it means anything."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: str
     label: str

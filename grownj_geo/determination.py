@@ -7,7 +7,9 @@ from functools import lru_cache
 from importlib import metadata
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from grownj_geo.strict import Strict
 
 __all__ = [
     "FORMAT",
@@ -41,11 +43,7 @@ def software() -> str:
     return f"grownj-geo {version}"
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Interval(_Record):
+class Interval(Strict):
     """A measured figure: at least, computed, at most. `value` is null where only bounds are known."""
 
     low: float | None
@@ -53,7 +51,7 @@ class Interval(_Record):
     high: float | None
 
 
-class Evidence(_Record):
+class Evidence(Strict):
     """One clause that decided a finding, or left it open, and what was seen."""
 
     clause: str
@@ -76,14 +74,14 @@ class Evidence(_Record):
     readings: tuple[str, ...] = ()
 
 
-class Missing(_Record):
+class Missing(Strict):
     """Things that together could decide a finding."""
 
     needs: tuple[str, ...]
     words: str
 
 
-class Finding(_Record):
+class Finding(Strict):
     """One category's outcome for the site.
 
     Attributes
@@ -120,7 +118,7 @@ class Finding(_Record):
     would_decide: tuple[Missing, ...] = ()
 
 
-class SiteRecord(_Record):
+class SiteRecord(Strict):
     """The site as it was understood. Coordinates: degrees (NAD83), and EPSG:3424 in US survey feet.
 
     Attributes
@@ -147,7 +145,7 @@ class SiteRecord(_Record):
     geometry_wkt: str | None = None
 
 
-class Neighbour(_Record):
+class Neighbour(Strict):
     """A municipality near the site or sharing it."""
 
     mun_code: str
@@ -157,7 +155,7 @@ class Neighbour(_Record):
     share: float | None = None
 
 
-class PlaceRecord(_Record):
+class PlaceRecord(Strict):
     """Municipality and county. `municipality` is null unless one municipality is certain.
 
     Attributes
@@ -176,7 +174,7 @@ class PlaceRecord(_Record):
     outside_share: float | None = None
 
 
-class StationRecord(_Record):
+class StationRecord(Strict):
     """A station near the site and its distance on the ellipsoid."""
 
     station_id: str
@@ -188,7 +186,7 @@ class StationRecord(_Record):
     status: str
 
 
-class TierRecord(_Record):
+class TierRecord(Strict):
     """Bounds of the base amount by place alone, dollars per job and year; null is no line.
 
     Attributes
@@ -208,7 +206,7 @@ class TierRecord(_Record):
     assumptions: tuple[str, ...] = ()
 
 
-class LayerRecord(_Record):
+class LayerRecord(Strict):
     """A layer that the rulebook asks for: its edition and fingerprint, or why it could not be used.
 
     `stored` names the edition in the user's store, and `origin` says where that came from; both are null for what
@@ -225,7 +223,7 @@ class LayerRecord(_Record):
     problem: str | None = None
 
 
-class NotChecked(_Record):
+class NotChecked(Strict):
     """A layer that is not loaded, what waits for it, and how to get it."""
 
     layer: str
@@ -235,7 +233,7 @@ class NotChecked(_Record):
     command: str
 
 
-class RulebookRecord(_Record):
+class RulebookRecord(Strict):
     """The rulebook that was applied.
 
     Attributes
@@ -252,7 +250,7 @@ class RulebookRecord(_Record):
     sha256: str
 
 
-class Determination(_Record):
+class Determination(Strict):
     """Site, findings, rulebook and the fingerprint of every layer: one answer that can be signed under.
 
     The same site, layers and version give the same bytes: there is no clock in the record, except

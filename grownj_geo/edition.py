@@ -9,12 +9,13 @@ from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from grownj_geo.errors import LayerError
 from grownj_geo.features import LoadReport
 from grownj_geo.layerfile import read_layer
 from grownj_geo.manifest import Manifest, Status, load_manifests
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,11 +43,7 @@ EDITION_ID = r"^(\d{4}-\d{2}-\d{2}|undated)-[0-9a-f]{8}$"
 _NEVER_STATED = frozenset({"ships", "file", "sha256"})
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Origin(_Record):
+class Origin(Strict):
     """Where an edition came from. No clock of it reaches an answer: `words` say what, not when.
 
     Attributes
@@ -93,7 +90,7 @@ class Origin(_Record):
         return f"{done[self.how]} {self.source}{chosen}{handed}"
 
 
-class Stated(_Record):
+class Stated(Strict):
     """What an edition states of itself beyond, or against, the layer's manifest in the package.
 
     Nothing else of a manifest can be changed by what is loaded: which values mean what stays the package's word.
@@ -143,7 +140,7 @@ class Stated(_Record):
         return manifest.model_copy(update={"ships": False, "file": None, "sha256": None} | update)
 
 
-class Edition(_Record):
+class Edition(Strict):
     """One stored edition of a layer, as its record file says.
 
     Attributes

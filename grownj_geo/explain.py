@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.determination import Evidence, OutcomeWord
 from grownj_geo.evidence import clause_label, evidence_of
 from grownj_geo.logic import Outcome
 from grownj_geo.nodes import CategoryNode, UncertainDay
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from grownj_geo.binding import Clause
@@ -21,7 +20,7 @@ __all__ = ["Explanation", "explain", "text_lines"]
 Depth = Literal["whole", "compact"]
 
 
-class Explanation(BaseModel):
+class Explanation(Strict):
     """One clause of a finding, with the clauses below it.
 
     Attributes
@@ -31,8 +30,6 @@ class Explanation(BaseModel):
     note
         Why it does not count, from when or until when it holds, or that it was explained above.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     clause: str
     label: str

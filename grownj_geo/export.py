@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from grownj_geo.batch import BatchSummary, Question
     from grownj_geo.determine import Engine
     from grownj_geo.exporttables import ExportTable
+    from grownj_geo.rows_columns import Roles
 
 __all__ = [
     "EXPORT_FORMATS",
@@ -233,7 +234,9 @@ def export_sites(
         before = answer_marks(columns)
         _check_same(before, engine)
         about = about_sites(engine, before=before)
-        return _write_sites(engine, columns, geometries, path, about=about, told=reader.changes, replace=replace), None
+        return _write_sites(
+            engine, columns, geometries, path, about=about, told=reader.changes, roles=reader.roles, replace=replace
+        ), None
     from grownj_geo.batch import BatchOptions, run_batch  # noqa: PLC0415 - only where a table is answered
 
     with tempfile.TemporaryDirectory(prefix="grownj-export-") as folder:
@@ -241,7 +244,9 @@ def export_sites(
         found = run_batch(source, answered, question, options=BatchOptions(options), progress=progress)
         columns, geometries = _answered(answered)
     told = tuple(Change(kind="batch", effect="noted", count=1, words=words) for words in found.changes)
-    return _write_sites(engine, columns, geometries, path, about=about_sites(engine), told=told, replace=replace), found
+    return _write_sites(
+        engine, columns, geometries, path, about=about_sites(engine), told=told, roles=reader.roles, replace=replace
+    ), found
 
 
 def _write_sites(
@@ -252,9 +257,10 @@ def _write_sites(
     *,
     about: Mapping[str, str],
     told: Sequence[Change],
+    roles: Roles,
     replace: bool,
 ) -> Exported:
-    tables = site_tables(engine, columns, geometries)
+    tables = site_tables(engine, columns, geometries, roles=roles)
     written = write_tables(tables, path, about=about, replace=replace)
     return Exported(written.path, written.layers, (*told, *written.changes), tuple(problems_in(columns)))
 

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import shapely
 
-from grownj_geo.answers import answer_columns, atlas_mark, rulebook_mark
+from grownj_geo.answers import atlas_mark, rulebook_mark
 from grownj_geo.arealines import DRAWN_WITHIN_FT
 from grownj_geo.areapieces import CLASSES
 from grownj_geo.exportstyles import Look, area_look, site_look
+from grownj_geo.exportvalues import export_columns
 from grownj_geo.rows_block import cell_text
 from grownj_geo.rows_columns import name_column
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.areapieces import Area
     from grownj_geo.determine import Engine
+    from grownj_geo.rows_columns import Roles
 
 __all__ = [
     "ExportField",
@@ -272,7 +274,12 @@ def problems_in(columns: Mapping[str, Sequence[Any]]) -> Iterator[str]:
 
 
 def site_tables(
-    engine: Engine, columns: Mapping[str, Sequence[Any]], geometries: NDArray[np.object_], *, name: str = "sites"
+    engine: Engine,
+    columns: Mapping[str, Sequence[Any]],
+    geometries: NDArray[np.object_],
+    *,
+    name: str = "sites",
+    roles: Roles | None = None,
 ) -> list[ExportTable]:
     """Return determined sites as a table of points, a table of polygons, or both.
 
@@ -289,18 +296,20 @@ def site_tables(
         In EPSG:3424, shape (n,); None for sites without a place.
     name
         For files and layers.
+    roles
+        Which column of the table says what.
     """
-    meanings = {column.name: column.meaning for column in answer_columns(engine, "full")}
-    meanings |= {f"grownj_{known}": words for known, words in meanings.items()}
-    own = _free_name(_CLASS, columns)
-    names = [own, *columns]
-    kinds: list[FieldType] = ["text", *(_kind(values) for values in columns.values())]
+    ready = list(export_columns(engine, columns, roles=roles))
+    meanings = {column.name: column.meaning for column in ready}
+    own = _free_name(_CLASS, meanings)
+    names = [own, *meanings]
+    kinds: list[FieldType] = ["text", *(_kind(column.values) for column in ready)]
     look_words = "how the site is drawn: its sure base amount, or its answer where the rulebook has no amounts"
     fields = tuple(
-        ExportField(each, short, kind, look_words if each == own else meanings.get(each, "as it came"))
+        ExportField(each, short, kind, look_words if each == own else meanings[each])
         for each, short, kind in zip(names, short_names(names), kinds, strict=True)
     )
-    values = {own: _site_classes(engine, columns), **columns}
+    values = {own: _site_classes(engine, columns), **{column.name: column.values for column in ready}}
     plain = {field.name: _plain(values[field.name], field.type) for field in fields}
     types = shapely.get_type_id(geometries)
     placed = ~shapely.is_missing(geometries)

@@ -8,10 +8,11 @@ from datetime import date, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from grownj_geo.errors import FactError
 from grownj_geo.readings import nearest_name, read_named
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,7 @@ _FIRST_YEAR, _LAST_YEAR = 1800, 2100
 Words = Annotated[str, Field(min_length=1)]
 
 
-class FactDefinition(BaseModel):
+class FactDefinition(Strict):
     """One site fact: its name, what it may be, and how a user is asked for it.
 
     A ``"ruling"`` is a finding that only an official can make; a ``"fact"`` is anybody's to state.
@@ -40,8 +41,6 @@ class FactDefinition(BaseModel):
     >>> load_facts()["hub_delineated"].kind
     'ruling'
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
     label: Words

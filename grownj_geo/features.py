@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.errors import LayerError
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +41,7 @@ class LayerFault(LayerError):  # noqa: N818 - the field's word for what is wrong
         return type(self), (self.fault, str(self))
 
 
-class Change(BaseModel):
+class Change(Strict):
     """Something that reading or cleaning changed, or that whoever loads a layer has to know.
 
     Attributes
@@ -59,8 +58,6 @@ class Change(BaseModel):
     rows
         The first few rows it is about, counted from 1 as the source has them.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     kind: str
     effect: Literal["changed", "left_out", "noted"]
@@ -139,7 +136,7 @@ class LoadOptions:
     municipal_lines: Layer | None = None
 
 
-class LoadReport(BaseModel):
+class LoadReport(Strict):
     """What was read, what was changed and what was left out when a layer was loaded.
 
     Attributes
@@ -154,8 +151,6 @@ class LoadReport(BaseModel):
         Feet that a change of datum, or the way in which the features came, adds to what the manifest says of the
         lines; the layer's own manifest has them already.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     layer: str
     source: str

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.determination import software
 from grownj_geo.manifest import load_manifests
 from grownj_geo.readings import load_readings, resolve_readings
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -35,7 +34,7 @@ __all__ = [
 ]
 
 
-class InputChange(BaseModel):
+class InputChange(Strict):
     """Something that answers rest on and that is other now than in the record.
 
     Attributes
@@ -46,8 +45,6 @@ class InputChange(BaseModel):
     at_hand
         Whether what the record says could be put back: then its effect is known by trying.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: str
     kind: Literal["layer", "rulebook", "as_of", "reading", "fact", "software"]

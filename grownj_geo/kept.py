@@ -29,7 +29,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import shapely
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from grownj_geo.determination import FORMAT, Determination
 from grownj_geo.errors import RecordError, RulebookError, SiteError
@@ -38,6 +38,7 @@ from grownj_geo.records import rulebook_record
 from grownj_geo.rulebook import Rulebook
 from grownj_geo.rulecheck import check_rulebook
 from grownj_geo.site import Site
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -68,17 +69,13 @@ _BEGINNING, _CHUNK = 4096, 1 << 20
 _EXPECTED = "Expected a record of grownj check --save, check --json or batch --evidence"
 
 
-class _Question(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Question(Strict):
     geometry_wkb: str | None
     readings: dict[str, str]
     editions: tuple[str, ...]
 
 
-class _Sealed(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Sealed(Strict):
     format: Literal["grownj-record/1", "grownj-record/2"]
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
     question: _Question

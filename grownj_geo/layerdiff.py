@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import shapely
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from grownj_geo.errors import LayerError
 from grownj_geo.fieldmap import fields_of
 from grownj_geo.layercheck import is_blank
+from grownj_geo.strict import Strict
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:
@@ -32,11 +33,7 @@ _LEAST_COMMON = 0.5
 _NOISE_FT = 0.05
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class FeatureChange(_Record):
+class FeatureChange(Strict):
     """One feature that is not the same in both editions.
 
     Attributes
@@ -58,7 +55,7 @@ class FeatureChange(_Record):
     gained_sqft: float = 0.0
     lost_sqft: float = 0.0
     moved_ft: float = 0.0
-    fields: dict[str, tuple[str, str]] = {}
+    fields: dict[str, tuple[str, str]] = Field(default_factory=dict)
 
     @property
     def words(self) -> str:
@@ -73,7 +70,7 @@ class FeatureChange(_Record):
         return f"{self.kind}: {self.name}{detail}"
 
 
-class LayerDiff(_Record):
+class LayerDiff(Strict):
     """What changed between two editions of one layer; areas in square feet."""
 
     layer: str
@@ -91,7 +88,7 @@ class LayerDiff(_Record):
         return sum(kind in change.kind.split(" and ") for change in self.changes)
 
 
-class SiteChange(_Record):
+class SiteChange(Strict):
     """A site of which some findings come out otherwise: by category, its old and its new outcome."""
 
     site: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import Field
 
 from grownj_geo.atlas import DEFAULT_AS_OF, Atlas, load_atlas
 from grownj_geo.bundle import export_bundle
@@ -16,6 +16,7 @@ from grownj_geo.manifest import load_manifests
 from grownj_geo.parcelstatus import StoreStatus, store_status, verify_parcels
 from grownj_geo.replacing import WRITTEN_BY
 from grownj_geo.store import Store
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -42,11 +43,7 @@ _EDGE_FT = 500.0
 _DRIVERS = {".gpkg": "GPKG", ".geojson": "GeoJSON"}
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class EditionStatus(_Record):
+class EditionStatus(Strict):
     """One stored edition.
 
     Attributes
@@ -80,7 +77,7 @@ class EditionStatus(_Record):
     problem: str | None
 
 
-class MissingStatus(_Record):
+class MissingStatus(Strict):
     """A layer that is not loaded: which categories wait for it, and how to load it."""
 
     layer: str
@@ -90,7 +87,7 @@ class MissingStatus(_Record):
     command: str
 
 
-class LayerStatus(_Record):
+class LayerStatus(Strict):
     """A store as of a day.
 
     Attributes
@@ -106,7 +103,7 @@ class LayerStatus(_Record):
     parcels: StoreStatus | None = None
 
 
-class Comparison(_Record):
+class Comparison(Strict):
     """Two editions side by side.
 
     Attributes
@@ -119,7 +116,7 @@ class Comparison(_Record):
 
     diff: LayerDiff
     sites: tuple[SiteChange, ...] | None = None
-    unread: dict[str, str] = {}
+    unread: dict[str, str] = Field(default_factory=dict)
 
 
 def layer_status(

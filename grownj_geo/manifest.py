@@ -8,9 +8,10 @@ from importlib import resources
 from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from grownj_geo.errors import LayerError
+from grownj_geo.strict import Strict
 from grownj_geo.yamlfile import read_yaml
 
 if TYPE_CHECKING:
@@ -27,11 +28,7 @@ STATUS_ORDER: tuple[str, ...] = get_args(Status)
 MunCode = Annotated[str, Field(pattern=r"^\d{4}$")]
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Extent(_Strict):
+class Extent(Strict):
     """Where features of a layer can lie at all: negative evidence while the layer is not loaded.
 
     Exactly one of the fields is given, or counties together with the finer list of a designation. A site that is
@@ -65,7 +62,7 @@ class Extent(_Strict):
         return self
 
 
-class CodedField(_Strict):
+class CodedField(Strict):
     """A field that the rules use: the publisher's name for it, and what its values mean.
 
     Attributes
@@ -87,7 +84,7 @@ class CodedField(_Strict):
     note: str | None = None
 
 
-class Manifest(_Strict):
+class Manifest(Strict):
     """What the project knows of one layer, whether it ships or not.
 
     Distances are feet, dates are days. `accuracy_ft` includes the metre between WGS84 and NAD83. `undated` says

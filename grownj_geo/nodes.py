@@ -6,9 +6,10 @@ from datetime import date
 from functools import cached_property
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, model_validator
+from pydantic import Discriminator, Field, Tag, model_validator
 
 from grownj_geo.manifest import MunCode, Status
+from grownj_geo.strict import Strict
 
 __all__ = [
     "OPERATORS",
@@ -48,12 +49,6 @@ __all__ = [
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 AmbiguityId = Annotated[str, Field(pattern=r"^A\d+$")]
-
-
-class Strict(BaseModel):
-    """A model that refuses what it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class UncertainDay(Strict):

@@ -6,8 +6,9 @@ from functools import lru_cache
 from importlib import resources
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from grownj_geo.strict import Strict
 from grownj_geo.yamlfile import read_yaml
 
 __all__ = [
@@ -33,11 +34,7 @@ PAPER = "#FFFFFF"
 """What everything is drawn on."""
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Draw(_Strict):
+class Draw(Strict):
     """What ground a class is.
 
     Attributes
@@ -66,7 +63,7 @@ class Draw(_Strict):
     possible: str | None = None
 
 
-class AreaClass(_Strict):
+class AreaClass(Strict):
     """A class of area, as every output names and colours it.
 
     Attributes
@@ -102,14 +99,14 @@ class AreaClass(_Strict):
     like: tuple[str, ...] = ()
 
 
-class Group(_Strict):
+class Group(Strict):
     """A heading of the legend."""
 
     id: str
     label: str
 
 
-class _Classes(_Strict):
+class _Classes(Strict):
     groups: tuple[Group, ...]
     classes: tuple[AreaClass, ...]
 
@@ -149,7 +146,7 @@ def area_class(name: str) -> AreaClass:
     raise KeyError(f"no class of area {name!r}; there are {', '.join(known.id for known in area_classes())}")
 
 
-class TierLook(_Strict):
+class TierLook(Strict):
     """How a site with a certain base amount is drawn: by shape and by colour, so that either tells it alone."""
 
     colour: Colour

@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import date
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.parcelfields import ADDRESS_PARTS, usual_names
 from grownj_geo.parceltables import Kind, ParcelPart, parcel_editions
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     import os
@@ -29,11 +28,7 @@ __all__ = [
 ]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class About(_Record):
+class About(Strict):
     """What parcels or address points are, and where to get them."""
 
     title: str
@@ -79,7 +74,7 @@ PARCEL_LAYERS: frozenset[str] = frozenset(ABOUT)
 """What `grownj layers` calls the two."""
 
 
-class PartStatus(_Record):
+class PartStatus(Strict):
     """What one file brought, as it is in the store now."""
 
     kind: Kind
@@ -91,7 +86,7 @@ class PartStatus(_Record):
     partial: bool
 
 
-class StoreStatus(_Record):
+class StoreStatus(Strict):
     """A store of parcels: its edition, or what is wrong with it.
 
     Attributes

@@ -14,11 +14,12 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from grownj_geo.errors import LayerError
 from grownj_geo.features import Change
 from grownj_geo.store import home_folder
+from grownj_geo.strict import Strict
 
 __all__ = [
     "DATABASE_FILE",
@@ -86,11 +87,7 @@ INDEXES = (
 _BLOCK = 1 << 20
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ParcelPart(_Record):
+class ParcelPart(Strict):
     """What one file brought into a store.
 
     Attributes
@@ -136,7 +133,7 @@ class ParcelPart(_Record):
     partial: bool = False
 
 
-class ParcelEdition(_Record):
+class ParcelEdition(Strict):
     """One edition of a store of parcels, as its record file says.
 
     Attributes

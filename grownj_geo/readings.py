@@ -7,9 +7,10 @@ from importlib import resources
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import yaml
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import BaseModel, Field, TypeAdapter, ValidationError, model_validator
 
 from grownj_geo.errors import RulebookError
+from grownj_geo.strict import Strict
 from grownj_geo.yamlfile import read_yaml
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _MOST_NAMES = 12
 _ModelT = TypeVar("_ModelT", bound=BaseModel)
 
 
-class Reading(BaseModel):
+class Reading(Strict):
     """One open question of the regulation's geography, the ways to read it, and the one taken by default.
 
     A reading of the kind ``"option"`` is switched by the engine; a ``"documented"`` one has a single way,
@@ -48,8 +49,6 @@ class Reading(BaseModel):
     >>> reading.default, list(reading.options)
     ('loose', ['loose', 'strict'])
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     id: Annotated[str, Field(pattern=r"^A[1-9]\d*$")]
     title: Words

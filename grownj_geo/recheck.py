@@ -11,8 +11,6 @@ from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.engines import Conditions, Engines
 from grownj_geo.errors import RecordError
 from grownj_geo.facts import check_facts
@@ -44,6 +42,7 @@ from grownj_geo.rerun import (
     value_of,
 )
 from grownj_geo.rulebook import Rulebook, load_rulebook, shipped_rulebooks
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,11 +58,7 @@ How = Literal["alone", "together", "left", "unseparated"]
 _NONE: frozenset[str] = frozenset()
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Difference(_Record):
+class Difference(Strict):
     """One figure of the answer that is other now.
 
     Attributes
@@ -92,7 +87,7 @@ class Difference(_Record):
     why: str
 
 
-class Recheck(_Record):
+class Recheck(Strict):
     """A kept determination and what the same question is answered now.
 
     Attributes

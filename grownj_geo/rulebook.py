@@ -17,8 +17,9 @@ from pydantic import AfterValidator, BeforeValidator, Field, FiniteFloat, Valida
 
 from grownj_geo.errors import RulebookError
 from grownj_geo.manifest import Status
-from grownj_geo.nodes import OPERATORS, AmbiguityId, Name, Node, Strict, asked_categories, named_parameters
+from grownj_geo.nodes import OPERATORS, AmbiguityId, Name, Node, asked_categories, named_parameters
 from grownj_geo.readings import nearest_name
+from grownj_geo.strict import Strict
 from grownj_geo.yamlfile import read_yaml
 
 __all__ = [

@@ -19,7 +19,7 @@ from grownj_geo.facts import parse_fact
 from grownj_geo.serveanswers import Terms, terms_of
 from grownj_geo.servefinding import places_words, search_words, suggested
 from grownj_geo.servehelpers import better as next_line
-from grownj_geo.servehelpers import credits_in_helper, reported
+from grownj_geo.servehelpers import reported
 from grownj_geo.servelists import about_words, book_rows, category_rows, definition, fact_rows, layer_rows, reading_rows
 from grownj_geo.servemodels import (
     About,
@@ -211,7 +211,7 @@ async def report(
 @router.post("/credits", tags=["credits"], responses={200: {"description": "The estimate, line by line."}})
 async def credit(serving: Serving, asked: CreditAsk) -> dict[str, Any]:
     """Return what credit a project may have, as `grownj credits --json` prints it."""
-    content = await serving.helper.run(credits_in_helper, asked)
+    content = await serving.credits(asked)
     return Response(content, media_type="application/json")  # type: ignore[return-value]
 
 

@@ -31,6 +31,7 @@ __all__ = [
     "credits_in_helper",
     "in_helper",
     "outline_in_helper",
+    "places_in_helper",
     "reported",
 ]
 
@@ -172,11 +173,20 @@ def better(answers: Answers, asked: SiteAsk, site: Site | None) -> str | None:
     return next_better(engine, site or answers.site(asked)).words if engine.rulebook.tiers else None
 
 
-def credits_in_helper(asked: CreditAsk) -> str:
-    """Return what credit a project may have, as JSON."""
+def places_in_helper(asked: CreditAsk) -> dict[str, SiteAsk]:
+    """Return where a project's buildings are, to be looked up by the server."""
+    from grownj_geo.servecredits import credit_places  # noqa: PLC0415 - where the work is done
+
+    return credit_places(asked)
+
+
+def credits_in_helper(asked: CreditAsk, places: dict[str, SiteAsk], sites: dict[str, Site]) -> str:
+    """Return what credit a project may have, as JSON; places that need no looking up have their sites made here."""
     from grownj_geo.servecredits import credits_json  # noqa: PLC0415 - where the work is done
 
-    return credits_json(asked)
+    answers = _ANSWERS[0]
+    found = {name: sites[name] if name in sites else answers.site(place) for name, place in places.items()}
+    return credits_json(asked, found, answers)
 
 
 def outline_in_helper(path: Path, crs: str | None) -> dict[str, Any]:

@@ -28,6 +28,7 @@ __all__ = [
     "JobOptions",
     "JobStatus",
     "LayerList",
+    "PlaceAsk",
     "ReadingList",
     "ReportAsk",
     "SearchAnswer",
@@ -90,8 +91,8 @@ class Chosen(_Asked):
     notes: Annotated[list[Annotated[str, StringConstraints(max_length=1_000)]], Field(max_length=20)] = []
 
 
-class SiteAsk(_Asked):
-    """A site and what is asked of it.
+class PlaceAsk(_Asked):
+    """A site: where it is, and what is stated of it.
 
     Attributes
     ----------
@@ -106,18 +107,10 @@ class SiteAsk(_Asked):
         one that somebody set by hand.
     pin, mun_code
         Parcel numbers of the site; the municipality by code or name.
-    as_of
-        The day asked about; the default day unless given.
     facts
         What a map cannot show, by the names of `/api/v1/facts`; null is not stated.
-    readings
-        Ways to read the law where it is open, as in ``{"A11": "strict"}``.
     uncertainty_ft
         How far the true place may be from the one given, in feet.
-    strict
-        No assumptions, no layers of another edition.
-    rulebook
-        Id of a rulebook, of those that `/api/v1/rules` lists.
     """
 
     site: Text | None = None
@@ -126,20 +119,37 @@ class SiteAsk(_Asked):
     chosen: Chosen | None = None
     pin: Short | None = None
     mun_code: Short | None = None
-    as_of: date | None = None
     facts: Annotated[dict[str, Value | None], Field(max_length=200)] = Field(default_factory=dict)
-    readings: Annotated[dict[Short, Short], Field(max_length=100)] = Field(default_factory=dict)
     uncertainty_ft: Annotated[FiniteFloat, Field(ge=0, le=1_000_000)] = 0.0
-    strict: bool = False
-    rulebook: Name = "grow-nj"
 
     @model_validator(mode="after")
-    def _one_place(self) -> SiteAsk:
+    def _one_place(self) -> PlaceAsk:
         if self.site is not None and self.geometry is not None:
             raise ValueError("site and geometry both say where it is; give one of them")
         if self.site is None and self.geometry is None and self.pin is None and self.mun_code is None:
             raise ValueError("nothing says where the site is; give site, geometry, pin or mun_code")
         return self
+
+
+class SiteAsk(PlaceAsk):
+    """A site and what is asked of it.
+
+    Attributes
+    ----------
+    as_of
+        The day asked about; the default day unless given.
+    readings
+        Ways to read the law where it is open, as in ``{"A11": "strict"}``.
+    strict
+        No assumptions, no layers of another edition.
+    rulebook
+        Id of a rulebook, of those that `/api/v1/rules` lists.
+    """
+
+    as_of: date | None = None
+    readings: Annotated[dict[Short, Short], Field(max_length=100)] = Field(default_factory=dict)
+    strict: bool = False
+    rulebook: Name = "grow-nj"
 
 
 class ExplainAsk(SiteAsk):
@@ -167,13 +177,24 @@ class CreditAsk(_Asked):
     project
         The project: what its file would hold.
     site
-        Where its building is, of a project with one building.
+        Where its building is, of a project with one building; outranks what the project says.
+    place
+        The same as a site that is asked about is given, with its facts: `determine` takes it so.
     areas
         The areas: of `grownj credits areas`, or names with yes or no.
+    as_of
+        The day of the areas; that of the approval or the application unless given.
+    readings
+        Ways to read the law and the rules of credits where they are open.
+    trust
+        Which figures are taken as they stand.
+    strict
+        Nothing is assumed that is not stated.
     """
 
     project: dict[str, Any]
     site: Text | None = None
+    place: PlaceAsk | None = None
     areas: dict[str, Any] | None = None
     as_of: date | None = None
     readings: Annotated[dict[Short, Short], Field(max_length=100)] = Field(default_factory=dict)

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from fastapi import Depends, Request
 
 from grownj_geo.atlas import DEFAULT_AS_OF
-from grownj_geo.errors import NoPlaceError
+from grownj_geo.errors import NoPlaceError, SiteError
 from grownj_geo.pins import looks_like_pin
 from grownj_geo.serveanswers import Answers, Terms, stated_site
 from grownj_geo.servefinding import Finding, Placed
-from grownj_geo.servehelpers import Helper, areas_in_helper, in_helper
+from grownj_geo.servehelpers import Helper, areas_in_helper, credits_in_helper, in_helper, places_in_helper
 from grownj_geo.servejobs import Jobs
+from grownj_geo.serveproblems import ProblemError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,12 +25,14 @@ if TYPE_CHECKING:
     from grownj_geo.serveguard import GuardOptions
     from grownj_geo.servehelpers import Work
     from grownj_geo.servelog import RequestLog
-    from grownj_geo.servemodels import SiteAsk
+    from grownj_geo.servemodels import CreditAsk, SiteAsk
     from grownj_geo.site import Site
 
 __all__ = ["Serving", "State", "state_of"]
 
 _MOST_AREAS = 4
+_MOST_PLACES = 20
+"""Buildings of one project whose places are looked up; each may be asked of a service elsewhere."""
 _ResultT = TypeVar("_ResultT")
 _TEND_S = 1.0
 _LONGEST_PIN = 1_000
@@ -113,15 +116,44 @@ class State:
 
     async def ask_helper(self, work: Work[_ResultT], asked: SiteAsk) -> _ResultT:
         """Return what comes of a question that always takes long; see `ask`."""
-        site = None
-        if _is_looked_up(asked):
-            site = await self._found(asked)
-        elif asked.geometry is None:
+        return await self.helper.run(in_helper, work, asked, await self._site(asked))
+
+    async def credits(self, asked: CreditAsk) -> str:
+        """Return what credit a project may have, as JSON; where it is, is looked up as for any other question.
+
+        Raises
+        ------
+        ProblemError, SiteError, FactError, RulebookError
+            As `ask`; what is wrong with the place of a building names that, where the project says it.
+        """
+        places = await self.helper.run(places_in_helper, asked)
+        if len(places) > _MOST_PLACES:
+            raise ProblemError(
+                422,
+                f"The project has {len(places)} buildings whose places are looked up; at most {_MOST_PLACES} are here. "
+                "Give their areas in the project: grownj credits does it for any number.",
+                code="too_many_places",
+            )
+        sites: dict[str, Site] = {}
+        for name, place in places.items():
             try:
-                site = await self.answers.run(lambda: self.answers.site(asked))
-            except NoPlaceError:
-                site = await self._found(asked)
-        return await self.helper.run(in_helper, work, asked, site)
+                site = await self._site(place)
+            except (ProblemError, SiteError) as error:
+                raise error if asked.site or asked.place else _of_building(name, error) from error
+            if site is not None:
+                sites[name] = site
+        return await self.helper.run(credits_in_helper, asked, places, sites)
+
+    async def _site(self, asked: SiteAsk) -> Site | None:
+        """Return the site of a question; None where its geometry says it, which takes no looking up."""
+        if _is_looked_up(asked):
+            return await self._found(asked)
+        if asked.geometry is not None:
+            return None
+        try:
+            return await self.answers.run(lambda: self.answers.site(asked))
+        except NoPlaceError:
+            return await self._found(asked)
 
     async def _found(self, asked: SiteAsk) -> Site:
         """Return a site that has to be looked up."""
@@ -149,6 +181,14 @@ class State:
         self.helper.end()
         self.finding.close()
         self.answers.close()
+
+
+def _of_building(name: str, error: ProblemError | SiteError) -> ProblemError | SiteError:
+    """Return what is wrong with a place, with the building that it is of."""
+    if isinstance(error, ProblemError):
+        words = f"Building {name}: {error.detail}"
+        return ProblemError(error.status_code, words, code=error.code, headers=error.headers, more=error.more)
+    return type(error)(f"Building {name}: {error}")
 
 
 def _is_looked_up(asked: SiteAsk) -> bool:

@@ -12,10 +12,11 @@ import re
 import tomllib
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from grownj_geo.errors import SettingsError
 from grownj_geo.store import home_folder
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,11 +49,7 @@ Rate = Annotated[float, Field(gt=0, le=100)]
 Seconds = Annotated[float, Field(gt=0, le=3600)]
 
 
-class _Settings(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class ServiceSettings(_Settings):
+class ServiceSettings(Strict):
     """How one online locator is asked, where that is not as the package has it.
 
     Attributes
@@ -115,7 +112,7 @@ class NominatimSettings(ServiceSettings):
         return email
 
 
-class Settings(_Settings):
+class Settings(Strict):
     """All settings.
 
     Attributes

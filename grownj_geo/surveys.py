@@ -7,11 +7,10 @@ from functools import lru_cache
 from importlib import resources
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.crs import plain_text
 from grownj_geo.features import LayerFault
 from grownj_geo.manifest import Status
+from grownj_geo.strict import Strict
 from grownj_geo.yamlfile import read_yaml
 
 __all__ = [
@@ -29,9 +28,7 @@ _FIRST_LAST_YEAR, _LAST_2010_YEAR, _YEARS = 2010, 2019, 5
 _EDITION = re.compile(r"(\d{4})-(\d{4})")
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Record(Strict):
     url: str
     status: Status
     note: str
@@ -56,9 +53,7 @@ class PovertyService(_Record):
     table: str
 
 
-class _Services(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
+class _Services(Strict):
     poverty: PovertyService
     tracts: tuple[_Tracts, ...]
 

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.engines import Conditions, Engines
 from grownj_geo.errors import SiteError
 from grownj_geo.inputchanges import known_readings
@@ -31,6 +29,7 @@ from grownj_geo.rerun import (
 )
 from grownj_geo.rulebook import Rulebook, load_rulebook, shipped_rulebooks
 from grownj_geo.store import Store
+from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -42,11 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["Turn", "Upcoming", "Watched", "Watcher"]
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Turn(_Record):
+class Turn(Strict):
     """One figure of an answer that changes."""
 
     item: str
@@ -57,7 +52,7 @@ class Turn(_Record):
     words: str
 
 
-class Upcoming(_Record):
+class Upcoming(Strict):
     """A day on which a site's answer changes, or what stands beside it: margins, causes, assumptions.
 
     Attributes
@@ -80,7 +75,7 @@ class Upcoming(_Record):
         return any(turn.field in MAIN_FIELDS for turn in self.turns)
 
 
-class Watched(_Record):
+class Watched(Strict):
     """One site: what was answered last, and what will change.
 
     Attributes
