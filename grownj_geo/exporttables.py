@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import shapely
@@ -13,7 +13,7 @@ from grownj_geo.answers import atlas_mark, rulebook_mark
 from grownj_geo.arealines import DRAWN_WITHIN_FT
 from grownj_geo.areapieces import CLASSES
 from grownj_geo.exportstyles import Look, area_look, site_look
-from grownj_geo.exportvalues import export_columns
+from grownj_geo.exportvalues import Kind, export_columns
 from grownj_geo.rows_block import cell_text
 from grownj_geo.rows_columns import name_column
 
@@ -37,8 +37,6 @@ __all__ = [
     "short_names",
     "site_tables",
 ]
-
-FieldType = Literal["text", "integer", "number", "boolean"]
 
 _LONGEST_NAME = 10
 _POINTS = (shapely.GeometryType.POINT, shapely.GeometryType.MULTIPOINT)
@@ -69,7 +67,7 @@ class ExportField:
 
     name: str
     short: str
-    type: FieldType
+    type: Kind
     meaning: str
 
 
@@ -136,7 +134,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 # -- areas ---------------------------------------------------------------------------------------------
 
-_AREA_FIELDS: tuple[tuple[str, FieldType, str], ...] = (
+_AREA_FIELDS: tuple[tuple[str, Kind, str], ...] = (
     ("area_id", "text", "the area: a category of the rulebook, or one of its radii"),
     ("area", "text", "its name"),
     (_CLASS, "text", f"how the ground is drawn: {'; '.join(f'{key}, {words}' for key, words in CLASSES.items())}"),
@@ -303,7 +301,7 @@ def site_tables(
     meanings = {column.name: column.meaning for column in ready}
     own = _free_name(_CLASS, meanings)
     names = [own, *meanings]
-    kinds: list[FieldType] = ["text", *(_kind(column.values) for column in ready)]
+    kinds: list[Kind] = ["text", *(column.kind or _kind(column.values) for column in ready)]
     look_words = "how the site is drawn: its sure base amount, or its answer where the rulebook has no amounts"
     fields = tuple(
         ExportField(each, short, kind, look_words if each == own else meanings[each])
@@ -369,7 +367,7 @@ def _number(value: Any) -> Any:  # noqa: ANN401 - of many kinds
     return float(value) if isinstance(value, str) else value
 
 
-def _kind(values: Sequence[Any]) -> FieldType:
+def _kind(values: Sequence[Any]) -> Kind:
     """Return what a column holds, from its values."""
     kinds = {type(value) for value in values if value is not None}
     if kinds == {bool}:
@@ -379,7 +377,7 @@ def _kind(values: Sequence[Any]) -> FieldType:
     return "number" if kinds and kinds <= {int, float} else "text"
 
 
-def _plain(values: Sequence[Any], kind: FieldType) -> list[Any]:
+def _plain(values: Sequence[Any], kind: Kind) -> list[Any]:
     if kind == "text":
         return [None if value is None else cell_text(value).replace("\0", "\ufffd") for value in values]
     return [None if value is None or value != value else value for value in values]  # noqa: PLR0124 - not a number

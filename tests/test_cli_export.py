@@ -97,7 +97,7 @@ def test_a_place_that_cannot_be_written_to_is_refused_before_any_work(tmp_path: 
     for words in (("areas",), ("sites", str(tmp_path / "sites.csv"))):
         done = run(*words, "-o", str(tmp_path / "none" / "out.geojson"))
         assert done.exit_code == 2
-        assert "There is no folder" in said(done)
+        assert "there is no folder" in said(done)
         assert "cutting" not in said(done)
 
 
