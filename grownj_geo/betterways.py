@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
-import numpy as np
 import shapely
 
 from grownj_geo.evidence import clause_label
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from grownj_geo.binding import Clause
-    from grownj_geo.bothat import Ground
     from grownj_geo.evaluate import Evaluation
     from grownj_geo.layer import Layer
     from grownj_geo.nodes import Where
@@ -31,16 +29,15 @@ if TYPE_CHECKING:
 __all__ = [
     "BEYOND_FT",
     "Move",
-    "Region",
     "Wanted",
     "Way",
     "degrees",
     "moves_of",
     "nearest_part",
-    "slack_ft",
     "wanted_of",
     "way_into",
     "way_out_of",
+    "where_of",
 ]
 
 BEYOND_FT = 0.5
@@ -100,26 +97,6 @@ class Way:
 
 
 @dataclass(frozen=True)
-class Region:
-    """Ground on which something better waits, with the clause that it is of; None for whole municipalities."""
-
-    ground: Ground
-    candidate: Wanted | None
-    label: str
-
-    def feature_at(self, place: tuple[float, float]) -> int:
-        """Return the feature that a place is in, or nearest to."""
-        layer, point = self.ground.layer, shapely.Point(place)
-        features = [int(i) for i in self.ground.features]
-        if layer.lonlat is not None:
-            away = np.hypot(*(layer.bounds[features, :2] - np.array(place)).T)
-            return features[int(away.argmin())]
-        x, y = place
-        near = layer.meeting(self.ground.features, (x, y, x, y))
-        return min(map(int, near if len(near) else features), key=lambda i: shapely.distance(layer.geometry(i), point))
-
-
-@dataclass(frozen=True)
 class Move:
     """Where the nearest part of a site is moved to, in degrees, at which bearing, and how far."""
 
@@ -144,13 +121,13 @@ def wanted_of(clause: Clause, run: Evaluation, area: str, sign: int, seen: set[t
         for child in clause.active:
             yield from wanted_of(child, run, area, below_sign, seen)
     else:
-        where = _where_of(clause)
+        where = where_of(clause)
         radius = miles_to_ft(run.bound.figures[where.radius]) if isinstance(where, Within) else 0.0
         if where is not None and (sign == 1 or not radius):
             yield Wanted(clause, where, radius, area or clause_label(clause, run), leave=sign == -1)
 
 
-def _where_of(clause: Clause) -> Where | None:
+def where_of(clause: Clause) -> Where | None:
     """Return what a place clause looks at; None for a clause that no place decides by its features."""
     node = clause.node
     if isinstance(node, InsideNode):
@@ -232,11 +209,3 @@ def nearest_part(site: Site, target: tuple[float, float]) -> tuple[float, float]
     """Return the point of a site that is nearest to a place, both in EPSG:3424."""
     line = shapely.get_coordinates(shapely.shortest_line(site.geometry, shapely.Point(target)))
     return float(line[0, 0]), float(line[0, 1])
-
-
-def slack_ft(region: Region) -> float:
-    """Return how far within its line a place surely is in an area; of a radius that is left out already."""
-    ground = region.ground
-    if ground.radius_ft or region.candidate is None:
-        return 0.0
-    return float(ground.layer.tolerances_ft[ground.features].max())

@@ -5,34 +5,43 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict
-
 from grownj_geo.determination import Interval, Missing, OutcomeWord
+from grownj_geo.strict import Strict
 from grownj_geo.words import feet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["SEARCHED", "Better", "NextBetter", "Step", "all_words", "better_words", "line_name", "step_words"]
+__all__ = [
+    "SEARCHED",
+    "WHOLE_STATE_FT",
+    "Better",
+    "NextBetter",
+    "Step",
+    "all_words",
+    "at_most_words",
+    "better_words",
+    "is_nearest",
+    "line_name",
+    "none_words",
+    "step_words",
+]
 
 SEARCHED = (
-    "Nearest means: of the places where one clause more holds or, for a point, two do at once. "
-    "A nearer place may need more."
+    "For a point, no nearer place surely has the line, through whatever clauses; where that was not searched to the "
+    "end, the distance is said to be at most so far. For a polygon: of the places where one clause more holds; a "
+    "nearer place may need more."
 )
 """How far was searched, as it stands beside a table of ways."""
 
-_READABLE = 2
-_SEARCHED = {
-    1: "one clause: a nearer place may need two",
-    2: "one clause or two at once: a nearer place may need more",
-}
+WHOLE_STATE_FT = 1_000_000.0
+"""Farther than any two places of New Jersey are from each other."""
+
+_READABLE, _HALF_FT = 2, 0.5
+_AS_NEAR_FT, _PLANAR_ERROR = 5.0, 2e-4
 
 
-class _Record(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Step(_Record):
+class Step(Strict):
     """One place clause that a category waits for, and the nearest place where it holds.
 
     Attributes
@@ -79,7 +88,7 @@ class Step(_Record):
         return self.distance_ft.high or 0.0
 
 
-class Better(_Record):
+class Better(Strict):
     """One better line, or one area that the site is not in.
 
     Attributes
@@ -89,12 +98,16 @@ class Better(_Record):
     outcome
         What it is at the site itself.
     steps
-        The nearest places where one clause more holds, or (of a point) two at once, for this line or a higher one:
-        first those where that is enough, then those where it may be, then the others; each kind by distance.
+        The nearest places where one clause more holds, and (of a point) the nearest where several at once do that are
+        enough, for this line or a higher one: first those where that is enough, then those where it may be, then the
+        others; each kind by distance.
     here
         What could decide it at the site itself, without moving: facts, layers, readings.
     not_measured
         Layers that are not loaded, with whose lines it may be nearer.
+    none_within_ft
+        Of a point: no place is nearer than this, in feet, that surely has this line or a higher one. Null for a
+        polygon, of which single clauses are tried only.
     """
 
     category: str
@@ -104,6 +117,7 @@ class Better(_Record):
     steps: tuple[Step, ...]
     here: tuple[Missing, ...] = ()
     not_measured: tuple[str, ...] = ()
+    none_within_ft: float | None = None
     words: str
 
     @property
@@ -111,8 +125,14 @@ class Better(_Record):
         """The nearest place, of those that were tried, that is enough."""
         return next((step for step in self.steps if step.there == "yes"), None)
 
+    @property
+    def at_most(self) -> bool:
+        """Whether there may be a place that is nearer than the nearest that was found, of a point."""
+        nearest, none_within = self.nearest, self.none_within_ft
+        return nearest is not None and none_within is not None and not is_nearest(nearest.enough_ft, none_within)
 
-class NextBetter(_Record):
+
+class NextBetter(Strict):
     """Every line of the base amount above the one that the place surely reaches, the lowest first."""
 
     floor: int | None
@@ -148,8 +168,12 @@ def step_words(
     value, high = away
     if not isfinite(value):
         words = f"at most {feet(high)} to {to}"
-    elif value <= 0:
-        words = f"inside {to} by {feet(-value)} as computed, surely {feet(high)} nearer"
+    elif abs(value) < _HALF_FT and high >= 1:
+        words = f"0 ft to {to} as computed, surely {feet(high)}"
+    elif value < 0:
+        out = to.startswith("the way out of ")
+        inside = "past " if out else "inside, " if to.startswith("where ") else "inside "
+        words = f"{inside}{to} by {feet(-value)} as computed, surely {feet(high)} {'farther' if out else 'nearer'}"
     elif whole:
         words = f"{feet(value)} from its nearest part to {to}, {feet(high)} to move it there"
     else:
@@ -163,31 +187,51 @@ def step_words(
     return words
 
 
-def better_words(
-    name: str, steps: Sequence[Step], here: Sequence[Missing], lacking: Sequence[str], *, placed: bool
-) -> str:
+def better_words(line: Better, lacking: Sequence[str], *, placed: bool) -> str:
     """Return a better line in one sentence: the nearest way, what could decide it here, what was not measured."""
-    parts = [_ways(steps)] if placed else ["the site has no place to measure from"]
-    ways = list(dict.fromkeys(missing.words for missing in here))
+    parts = [_ways(line)] if placed else ["the site has no place to measure from"]
+    ways = list(dict.fromkeys(missing.words for missing in line.here))
     if ways:
         more = f" or {len(ways) - _READABLE} other ways" if len(ways) > _READABLE else ""
         parts.append(f"here: {' or '.join(ways[:_READABLE])}{more}")
     if lacking:
         more = f" and {len(lacking) - _READABLE} more" if len(lacking) > _READABLE else ""
         parts.append(f"not measured, as not loaded: {', '.join(lacking[:_READABLE])}{more}")
-    return f"{name}: {'; '.join(parts)}"
+    return f"{line_name(line.label, line.dollars)}: {'; '.join(parts)}"
 
 
-def _ways(steps: Sequence[Step]) -> str:
-    enough = _enough(steps)
-    perhaps = next((step for step in steps if step.there == "undetermined"), None)
-    parts = [] if enough is None else [enough.words]
+def none_words(line: Better) -> str:
+    """Return that no place was found that is enough for a line, and how far was looked."""
+    within = line.none_within_ft
+    if within is None:
+        return "no single line that could be measured is enough"
+    if within >= WHOLE_STATE_FT:
+        return "no place in New Jersey is surely enough"
+    return f"no place within {feet(within)} is surely enough; not searched further"
+
+
+def _ways(line: Better) -> str:
+    enough = line.nearest
+    perhaps = next((step for step in line.steps if step.there == "undetermined"), None)
+    parts = [none_words(line)] if enough is None else [enough.words]
     if perhaps is not None and (enough is None or perhaps.enough_ft < enough.enough_ft):
-        parts.append(("perhaps " if enough is not None else "") + perhaps.words)
-    return "; ".join(parts) or "no single line that could be measured is enough"
+        parts.append("perhaps " + perhaps.words)
+    return "; ".join(parts)
 
 
-def all_words(better: Sequence[Better], floor: int | None, *, lines: bool, placed: bool, at_once: int = 1) -> str:
+def at_most_words(words: str, none_within_ft: float) -> str:
+    """Return the words of a step so that they do not say that it is the nearest.
+
+    Examples
+    --------
+    >>> at_most_words("1,240 ft to Trenton City", 900.0)
+    'at most 1,240 ft to Trenton City; not searched further than 900 ft'
+    """
+    most = "at most " if words[0].isdigit() else ""
+    return f"{most}{words}; not searched further than {feet(none_within_ft)}"
+
+
+def all_words(better: Sequence[Better], floor: int | None, *, lines: bool, placed: bool) -> str:
     """Return the next better line in one sentence, a higher one that is as near, and how far was searched.
 
     Parameters
@@ -198,8 +242,6 @@ def all_words(better: Sequence[Better], floor: int | None, *, lines: bool, place
         What is reached.
     lines, placed
         Whether the rulebook has lines, and the site a place.
-    at_once
-        How many clauses were looked for that begin to hold at one place: 1 or 2.
     """
     if not lines:
         return "the rulebook has no lines of a base amount"
@@ -208,19 +250,44 @@ def all_words(better: Sequence[Better], floor: int | None, *, lines: bool, place
     if not placed:
         return "the site has no place to measure from"
     first = better[0]
-    nearest = _enough(first.steps)
-    words = [f"{line_name(first.label, first.dollars)}: {_ways(first.steps)}"]
+    told, nearest = [first], first.nearest
     for line in better[1:]:
-        step = _enough(line.steps)
+        step = line.nearest
         if step is not None and (nearest is None or step.enough_ft <= nearest.enough_ft):
-            if len(words) > 1 and nearest is not None and step.enough_ft == nearest.enough_ft:
-                words.pop()
+            if len(told) > 1 and nearest is not None and step.enough_ft == nearest.enough_ft:
+                told.pop()
             nearest = step
-            words.append(f"{line_name(line.label, line.dollars)}: {step.words}")
-    lacking = any(line.not_measured for line in better)
+            told.append(line)
+    words = [
+        f"{line_name(line.label, line.dollars)}: {_ways(line) if line is first else _shown(line)}" for line in told
+    ]
     if nearest is not None:
-        words.append(f"nearest through {_SEARCHED[at_once]}")
+        words.append(_searched(told))
+    lacking = any(line.not_measured for line in better)
     return "; ".join(words) + (" (of the layers that are loaded)" if lacking else "")
+
+
+def _shown(line: Better) -> str:
+    return "" if line.nearest is None else line.nearest.words
+
+
+def _searched(told: Sequence[Better]) -> str:
+    """Return how far the words that were told can be relied on."""
+    within = [line.none_within_ft for line in told if line.none_within_ft is not None]
+    if not within:
+        return "nearest through one clause: a nearer place may need more"
+    return "a nearer place may have it" if any(line.at_most for line in told) else "no nearer place surely has it"
+
+
+def is_nearest(enough_ft: float, none_within_ft: float) -> bool:
+    """Return whether a place is the nearest, where there surely is none within so many feet in the plane.
+
+    Examples
+    --------
+    >>> is_nearest(1240.5, 1240.0), is_nearest(1240.5, 900.0)
+    (True, False)
+    """
+    return enough_ft <= none_within_ft * (1 + _PLANAR_ERROR) + _AS_NEAR_FT
 
 
 def line_name(label: str, dollars: int | None) -> str:
@@ -232,7 +299,3 @@ def line_name(label: str, dollars: int | None) -> str:
     '$3,000 (priority area)'
     """
     return label if dollars is None else f"${dollars:,} ({label})"
-
-
-def _enough(steps: Sequence[Step]) -> Step | None:
-    return next((step for step in steps if step.there == "yes"), None)

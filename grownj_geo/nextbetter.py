@@ -2,37 +2,46 @@
 
 A place clause (a radius, an area, a municipality of a list) that a better line waits for is measured: how far is its
 line, at least, as computed, at most. Then the site is moved there and asked again, so that a clause that is not
-enough by itself is never shown as if it were. Of a point the nearest places where two of them hold at once are tried
-too, and every line is asked at every place that was tried for any. What waits for a fact, a reading or a layer is told
-beside it.
+enough by itself is never shown as if it were. Of a point all of the ground on which a line surely holds, through
+however many clauses at once, is drawn as far as the nearest way that is known, and the nearest place of it is gone to.
+Every line is asked at every place that was tried for any. What waits for a fact, a reading or a layer is told too.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from math import inf
 from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
-from grownj_geo.bothat import Ground, meeting_of
 
+from grownj_geo.betterground import Grounds, Towns
+from grownj_geo.bettermeet import way_to
+from grownj_geo.betterplace import nearest_place
 from grownj_geo.betterways import (
     BEYOND_FT,
     Move,
-    Region,
     Wanted,
     Way,
     degrees,
     moves_of,
     nearest_part,
-    slack_ft,
     wanted_of,
     way_into,
     way_out_of,
 )
-from grownj_geo.betterwords import Better, NextBetter, Step, all_words, better_words, line_name, step_words
+from grownj_geo.betterwords import (
+    WHOLE_STATE_FT,
+    Better,
+    NextBetter,
+    Step,
+    all_words,
+    at_most_words,
+    better_words,
+    is_nearest,
+    step_words,
+)
 from grownj_geo.categoryfinding import need_words
 from grownj_geo.determination import Missing, OutcomeWord
 from grownj_geo.errors import OutsideNewJerseyError
@@ -43,14 +52,12 @@ from grownj_geo.logic import Outcome
 from grownj_geo.measured import key_of
 from grownj_geo.nearby import nearest_of
 from grownj_geo.observe import SiteTable
-from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_working, towards
+from grownj_geo.units import geodesic_ft, to_working, towards
 from grownj_geo.whatif import deciding_sets
-from grownj_geo.words import feature_named, feet
+from grownj_geo.words import feature_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from grownj_geo.bothat import Meeting
 
     from grownj_geo.binding import Clause
     from grownj_geo.determine import Engine
@@ -58,16 +65,21 @@ if TYPE_CHECKING:
 
 __all__ = ["Better", "Finder", "NextBetter", "Step", "next_better"]
 
+_DEGREE_DIGITS = 7
 _MOST_STEPS = {"yes": 3, "undetermined": 2}
-_MOST_MEETINGS = 16
-_FARTHEST_MEETING_FT = 79_200.0
+_REACHES_FT = (5_000.0, 20_000.0, 80_000.0, 320_000.0, WHOLE_STATE_FT)
+"""The ground of a line is drawn so far around a site, one after the other; the last is all of New Jersey."""
+
+_LITTLE_FARTHER = 2.0
+_MOST_VERTICES = 1_500_000
+"""Ground with more vertices than this is not drawn: nobody would wait for it."""
 
 
 @dataclass(frozen=True)
 class _Tried:
-    """A place that was asked: the way to it, how far it surely is, and what is so there."""
+    """A place that was asked: how far it surely is, and what is so there. Without a way: one is described when told."""
 
-    way: Way
+    way: Way | None
     move: Move
     feet: float
     there: Evaluation
@@ -84,7 +96,7 @@ class Finder:
     """
 
     engine: Engine
-    _municipal: dict[tuple[tuple[str, FactValue], ...], Evaluation] = field(default_factory=dict)
+    _municipal: dict[tuple[tuple[str, FactValue], ...], Towns | None] = field(default_factory=dict)
     _there: dict[tuple[float, ...], Evaluation | None] = field(default_factory=dict)
     _tried: list[_Tried] = field(default_factory=list)
 
@@ -117,21 +129,22 @@ class Finder:
             for tier in lines
             if floor is None or tier.dollars > floor
         )
-        if site.is_point:
-            self._try_meetings(run, site, better)
-        better = tuple(self._nearest_of_all(run, site, line, better) for line in better)
         others = tuple(
             self._better(run, site, name, book.category(name).label, None)
             for name in areas
             if run.category(name).first != 1
         )
+        # What is as good as a line: a higher one.
+        as_good = [(line, [other.category for other in better[i:]]) for i, line in enumerate(better)]
+        as_good += [(line, [line.category]) for line in others]
+        searched = self._search(run, site, as_good) if site.is_point else {}
+        told = [self._nearest_of_all(run, site, line, names, searched) for line, names in as_good]
+        better, others = tuple(told[: len(better)]), tuple(told[len(better) :])
         return NextBetter(
             floor=floor,
             lines=better,
             areas=others,
-            words=all_words(
-                better, floor, lines=bool(lines), placed=site.geometry is not None, at_once=2 if site.is_point else 1
-            ),
+            words=all_words(better, floor, lines=bool(lines), placed=site.geometry is not None),
         )
 
     def _better(self, run: Evaluation, site: Site, category: str, label: str, dollars: int | None) -> Better:
@@ -165,11 +178,11 @@ class Finder:
             not_measured=tuple(not_measured),
             words="",
         )
-        return found.model_copy(update={"words": self._words(found, kept, placed=site.geometry is not None)})
+        return found.model_copy(update={"words": self._words(found, placed=site.geometry is not None)})
 
-    def _words(self, line: Better, steps: Sequence[Step], *, placed: bool) -> str:
+    def _words(self, line: Better, *, placed: bool) -> str:
         lacking = [self.engine.atlas.manifests[name].title for name in line.not_measured]
-        return better_words(line_name(line.label, line.dollars), steps, line.here, lacking, placed=placed)
+        return better_words(line, lacking, placed=placed)
 
     def _needs(self, run: Evaluation, category: str) -> tuple[Missing, ...]:
         """Return what could decide a category where the site is, no set twice and none that holds a smaller one."""
@@ -214,131 +227,131 @@ class Finder:
 
     def _municipalities(self, category: str, site: Site) -> frozenset[str]:
         """Return the municipalities in which a category is a yes without any place in them being known."""
-        codes = tuple(self.engine.atlas.municipal_names)
+        towns = self._towns(site)
+        if towns is None:
+            return frozenset()
+        answers = towns.run.category(category).outcomes[0]
+        return frozenset(code for code, answer in zip(towns.codes, answers, strict=True) if answer == 1)
+
+    def _towns(self, site: Site) -> Towns | None:
         facts = tuple(sorted(site.facts.items()))
         if facts not in self._municipal:
+            bound, atlas = self.engine.bound, self.engine.atlas
+            layer = atlas.layer("municipalities")
+            features = np.zeros(0, dtype=np.int64) if layer is None else layer.select(as_of=bound.as_of)
+            codes = () if layer is None else tuple(layer.key(int(i)) for i in features)
             n = len(codes)
             table = SiteTable(np.full(n, None, dtype=object), np.zeros(n), np.zeros(n, dtype=bool), codes)
             stated = {name: [value] * n for name, value in facts}
-            bound, atlas = self.engine.bound, self.engine.atlas
             # Lines that are measured are looked for by themselves.
             leaves = Leaves(bound, atlas, table, stated, anywhere=False, feature_cache=self.engine.feature_cache)
-            self._municipal[facts] = Evaluation(bound, leaves, keep=False, margins=False)
-        answers = self._municipal[facts].category(category).outcomes[0]
-        return frozenset(code for code, answer in zip(codes, answers, strict=True) if answer == 1)
+            run = Evaluation(bound, leaves, margins=False)
+            for category in bound.clauses if n else ():
+                run.category(category)
+            self._municipal[facts] = None if layer is None or not n else Towns(layer, features, codes, run)
+        return self._municipal[facts]
 
-    # -- two clauses at once --------------------------------------------------------------------------
+    # -- all clauses at once --------------------------------------------------------------------------
 
-    def _try_meetings(self, run: Evaluation, site: Site, lines: Sequence[Better]) -> None:
-        """Ask at the nearest places where two of the clauses hold that a line waits for."""
-        assert site.geometry is not None  # noqa: S101 - the caller looked
-        known: dict[tuple[object, ...], tuple[Region, shapely.Geometry | None]] = {}
-        bests = [_FARTHEST_MEETING_FT if line.nearest is None else line.nearest.enough_ft for line in lines]
-        reach = min(max(bests, default=0.0), _FARTHEST_MEETING_FT) / FT_PER_FTUS
-        for line, best in zip(lines, bests, strict=True):
-            here = []
-            for key, region in self._regions(run, site, line.category):
-                if key not in known:
-                    known[key] = region, region.ground.near(site.geometry, reach)
-                ground = known[key][1]
-                if ground is not None:
-                    away = float(shapely.distance(ground, site.geometry)) * FT_PER_FTUS
-                    here += [(away, region, ground)] if away < best else []
-            depth = site.uncertainty_ft + BEYOND_FT
-            found = []
-            for (far_a, a, ground_a), (far_b, b, ground_b) in combinations(here, 2):
-                if a.candidate is None and b.candidate is None:
-                    # Municipalities in both are among those of the line.
+    def _search(self, run: Evaluation, site: Site, wanted: Sequence[tuple[Better, list[str]]]) -> dict[str, float]:
+        """Go to the nearest place of each line; return, by category, within how many feet there surely is none."""
+        towns = self._towns(site)
+        least = {line.category: 0.0 for line, _ in wanted}
+        broken: set[str] = set()
+        for reach in _REACHES_FT:
+            bests = {line.category: self._best_ft(line, names) for line, names in wanted}
+            open_still = [name for name in least if name not in broken and not is_nearest(bests[name], least[name])]
+            if not open_still:
+                break
+            farthest = max(bests[name] for name in open_still) + 1.0
+            # What is little farther is drawn at once, and not a second time.
+            window = farthest if farthest <= _LITTLE_FARTHER * reach else reach
+            point = shapely.Point(shapely.get_coordinates(site.geometry)[0])
+            grounds = Grounds(run, towns, point, window, site.uncertainty_ft)
+            # From the highest line on: what is found for it bounds the lower ones.
+            for line, names in reversed(wanted):
+                name = line.category
+                if name not in open_still:
                     continue
-                slack = max(slack_ft(a), slack_ft(b)) + depth
-                meeting = meeting_of(ground_a, ground_b, site.geometry, depth_ft=slack)
-                if meeting is not None and meeting.least_ft < best:
-                    first, second = (b, a) if a.candidate is None else (a, b)
-                    found.append((meeting, max(far_a, far_b) - slack, first, second))
-            found.sort(key=lambda one: one[0].least_ft)
-            for meeting, least, first, second in found[:_MOST_MEETINGS]:
-                tried = self._go(site, meeting, least, (first, second))
-                if tried is not None and tried.there.category(line.category).first == 1:
-                    break
+                if grounds.vertices(run.bound.clauses[name]) > _MOST_VERTICES:
+                    broken.add(name)
+                    continue
+                limit = min(window, self._best_ft(line, names))
+                least[name], stopped = self._go_nearest(grounds, run, site, name, limit)
+                if stopped:
+                    broken.add(name)
+        return least
 
-    def _regions(self, run: Evaluation, site: Site, category: str) -> Iterator[tuple[tuple[object, ...], Region]]:
-        """Yield the grounds on which a clause holds that a category waits for, each once, by what it is known by."""
-        asked: set[tuple[str, int]] = {(category, 1)}
-        seen: set[tuple[object, ...]] = set()
-        for one in wanted_of(run.bound.clauses[category], run, "", 1, asked):
-            layer = run.leaves.layer(one.where.layer)
-            key: tuple[object, ...] = (key_of(one.where), one.radius_ft, one.leave)
-            if layer is None or key in seen:
-                continue
-            seen.add(key)
-            features = run.leaves.features(layer, one.where)
-            sure = features[~layer.doubtful(features, one.where.selection)]
-            if len(sure) or one.leave:
-                ground = Ground(layer, features if one.leave else sure, one.radius_ft, outside=one.leave)
-                yield key, Region(ground, one, clause_label(one.clause, run))
-        towns = self.engine.atlas.layer("municipalities")
-        for name, sign in sorted(asked):
-            codes = self._municipalities(name, site) if towns is not None and sign == 1 else frozenset()
-            key = ("municipalities", codes)
-            if towns is not None and codes and key not in seen:
-                seen.add(key)
-                every = [int(i) for i in towns.select(as_of=run.bound.as_of) if towns.key(int(i)) in codes]
-                label = run.bound.rulebook.category(name).label
-                yield key, Region(Ground(towns, np.array(every, dtype=np.int64)), None, label)
+    def _best_ft(self, line: Better, names: Sequence[str]) -> float:
+        """Return how far the nearest place is, of those that were tried, that has a line or one that is as good."""
+        steps = [step.enough_ft for step in line.steps if step.there == "yes"]
+        tried = [one.feet for one in self._tried if any(one.there.category(name).first == 1 for name in names)]
+        return min([*steps, *tried], default=inf)
 
-    def _go(self, site: Site, meeting: Meeting, least: float, both: tuple[Region, Region]) -> _Tried | None:
-        """Ask the site at the place where two grounds meet; None outside New Jersey."""
-        first, second = both
-        start = nearest_part(site, meeting.place)
+    def _go_nearest(
+        self, grounds: Grounds, run: Evaluation, site: Site, category: str, limit_ft: float
+    ) -> tuple[float, bool]:
+        """Go to the nearest place in a category's ground; return how near there is none, and whether that is all."""
+        start = grounds.point.x, grounds.point.y
         lon, lat = degrees(start)
-        to = degrees(meeting.place)
-        far = float(geodesic_ft(lon, lat, *to))
-        move = Move(*towards(lon, lat, *to, far), far)
-        feature = first.feature_at(meeting.place)
-        names = [
-            f"the radius of {feet(one.ground.radius_ft)} around {name}"
-            if one.ground.radius_ft
-            else f"the way out of {name}"
-            if one.ground.outside
-            else name
-            for one in both
-            for name in [feature_named(one.ground.layer, one.feature_at(meeting.place)) or one.label]
-        ]
-        clause = None if first.candidate is None else first.candidate.clause
-        way = Way(
-            clause,
-            f"{first.label} and {second.label}",
-            "" if first.candidate is None else first.candidate.area,
-            first.ground.layer,
-            feature,
-            (min(max(least, 0.0), far), min(meeting.least_ft, far), far),
-            meeting.place,
-            f"where {' and '.join(names)} meet",
-            None,
-        )
-        again = self._asked_at(site, start, move)
-        if again is None:
-            return None
-        tried = _Tried(way, move, far, again)
-        self._tried.append(tried)
-        return tried
+        abroad = False
 
-    def _nearest_of_all(self, run: Evaluation, site: Site, line: Better, lines: Sequence[Better]) -> Better:
-        """Return a line with the nearest place of all that were tried: one that has it, or a higher line."""
+        def ask(place: tuple[float, float]) -> bool:
+            nonlocal abroad
+            # Rounded as it is told: what is said is what was asked.
+            to_lon, to_lat = (round(v, _DEGREE_DIGITS) for v in degrees(place))
+            far = float(geodesic_ft(lon, lat, to_lon, to_lat))
+            *_, bearing = towards(lon, lat, to_lon, to_lat, far)
+            move = Move(to_lon, to_lat, bearing, far)
+            there = self._asked_at(site, start, move)
+            if there is None:
+                abroad = True
+            elif there.category(category).first == 1:
+                self._tried.append(_Tried(None, move, far, there))
+                return True
+            return False
+
+        ground = grounds.of(run.bound.clauses[category])
+        found = nearest_place(ground, grounds.point, ask, limit_ft=limit_ft)
+        if found.broken_off and abroad:
+            found = nearest_place(grounds.on_land(ground), grounds.point, ask, limit_ft=limit_ft)
+        return found.none_within_ft, found.broken_off
+
+    def _nearest_of_all(
+        self, run: Evaluation, site: Site, line: Better, names: Sequence[str], searched: dict[str, float]
+    ) -> Better:
+        """Return a line with the nearest place of all that were tried: one that has it, or one that is as good."""
         enough = inf if line.nearest is None else line.nearest.enough_ft
-        higher = [other.category for other in lines if (other.dollars or 0) >= (line.dollars or 0)]
+        steps = line.steps
         for tried in sorted(self._tried, key=lambda one: one.feet):
             # What is shown is rounded: a way that is only that much nearer is the same way.
             if tried.feet > enough - 2 * BEYOND_FT:
                 break
-            has = next((name for name in higher if tried.there.category(name).first == 1), None)
+            has = next((name for name in names if tried.there.category(name).first == 1), None)
             if has is not None:
                 gained = dict.fromkeys(_gained(run, tried.there, run.bound.clauses[has]))
-                area = " and ".join(gained) or tried.way.area
-                step = self._told(run, site, has, tried.way, tried.move, enough_ft=tried.feet, area=area, there="yes")
+                way = tried.way or way_to(
+                    run,
+                    tried.there,
+                    site,
+                    has,
+                    towns=self._towns(site),
+                    lonlat=(tried.move.longitude, tried.move.latitude),
+                )
+                area = " and ".join(gained) or way.area
+                step = self._told(run, site, has, way, tried.move, enough_ft=tried.feet, area=area, there="yes")
                 steps = tuple(_few([step, *line.steps]))
-                return line.model_copy(update={"steps": steps, "words": self._words(line, steps, placed=True)})
-        return line
+                break
+        none_within = min((searched[name] for name in names if name in searched), default=None)
+        if none_within is not None and not np.isfinite(none_within):
+            none_within = WHOLE_STATE_FT
+        found = line.model_copy(update={"steps": steps, "none_within_ft": none_within})
+        if found.at_most and found.nearest is not None and none_within is not None:
+            words = at_most_words(found.nearest.words, none_within)
+            told = found.nearest.model_copy(update={"words": words})
+            steps = tuple(told if step is found.nearest else step for step in steps)
+            found = found.model_copy(update={"steps": steps})
+        return found.model_copy(update={"words": self._words(found, placed=site.geometry is not None)})
 
     # -- going there ----------------------------------------------------------------------------------
 
@@ -410,8 +423,8 @@ class Finder:
             feature_name=feature_named(way.layer, way.feature) or None,
             distance_ft=interval(low, value, enough_ft),
             bearing_deg=round(move.bearing_deg, 1) % 360.0,
-            longitude=round(move.longitude, 7),
-            latitude=round(move.latitude, 7),
+            longitude=round(move.longitude, _DEGREE_DIGITS),
+            latitude=round(move.latitude, _DEGREE_DIGITS),
             there=there,
             open_there=needs,
             words=words + suffix,

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from grownj_geo.betterwords import SEARCHED
+from grownj_geo.betterwords import SEARCHED, none_words
 from grownj_geo.evidence import feet, percent, stated_words
 from grownj_geo.facts import load_facts
 from grownj_geo.reportblocks import Cell, Grid, Words
@@ -170,7 +170,7 @@ def better_blocks(better: NextBetter, titles: dict[str, str], *, alone: bool) ->
         below = [f"Here: {open_here}{more}"] if open_here else []
         head = Cell(f"${line.dollars:,}" if line.dollars is not None else plain(line.label), (plain(line.label),))
         if not line.steps:
-            rows.append((head, Cell("no single line that could be measured is enough", tuple(map(plain, below)))))
+            rows.append((head, Cell(plain(none_words(line)), tuple(map(plain, below)))))
         for step in line.steps if alone else line.steps[:1]:
             cited = plain(f"{step.citation}; {step.layer}")
             rows.append((head, Cell(_sentence(plain(step.words)), (cited, *map(plain, below)))))

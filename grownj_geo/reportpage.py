@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from grownj_geo.atlas import DEFAULT_AS_OF
-from grownj_geo.betterwords import SEARCHED
+from grownj_geo.betterwords import SEARCHED, none_words
 from grownj_geo.readings import load_readings
 from grownj_geo.reportblocks import Cell, Fields, Grid, Listed, Pairs, Picture, Report, Section, Words
 from grownj_geo.reportfindings import (
@@ -254,7 +254,7 @@ def _better_short(site: Reported) -> str:
         return "none is higher"
     steps = [line.nearest for line in site.better.lines if line.nearest is not None]
     near = min(steps, key=lambda step: step.distance_ft.high or 0.0, default=None)
-    return near.words if near is not None else "no single line is enough"
+    return near.words if near is not None else none_words(site.better.lines[0])
 
 
 # -- one site ------------------------------------------------------------------------------------------

@@ -64,11 +64,11 @@ def feet(value: float) -> str:
 
     Examples
     --------
-    >>> feet(412.3), feet(5280), feet(26400)
-    ('412 ft', '1.00 mile', '5.00 miles')
+    >>> feet(412.3), feet(5280), feet(26400), feet(-0.3)
+    ('412 ft', '1.00 mile', '5.00 miles', '0 ft')
     """
     if abs(value) < _HALF_MILE_FT:
-        return f"{value:,.0f} ft"
+        return f"{value:z,.0f} ft"
     miles = f"{value / 5280:,.2f}"
     return f"{miles} mile" if miles == "1.00" else f"{miles} miles"
 
@@ -112,12 +112,12 @@ def lengths(*values: float) -> list[str]:
     if len(set(texts)) == len(set(values)) and not any(abs(abs(value) - _HALF_MILE_FT) < 1 for value in values):
         # Only around half a mile can feet and miles be rounded to the same feet.
         return texts
-    read_as = {value: {feet(value), f"{value:,.0f} ft"} for value in values if math.isfinite(value)}
+    read_as = {value: {feet(value), f"{value:z,.0f} ft"} for value in values if math.isfinite(value)}
     found = []
     for value in values:
         text = feet(value)
         others = [forms for other, forms in read_as.items() if other != value] if value in read_as else []
-        for finer in (f"{value:,.0f} ft", f"{value:,.2f} ft"):
+        for finer in (f"{value:z,.0f} ft", f"{value:z,.2f} ft"):
             if any(text in forms for forms in others):
                 text = finer
         found.append(text)

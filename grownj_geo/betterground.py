@@ -1,0 +1,395 @@
+"""The ground on which a category surely is a yes, drawn around one place: every clause of it at once.
+
+Knows clauses and geometry, and asks nothing: what is drawn may be too large by what a curve is drawn with, and whoever
+goes there asks again. It is never too small by more than that, so that no nearer place is passed over.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from math import cos, pi
+from typing import TYPE_CHECKING
+
+import numpy as np
+import shapely
+
+from grownj_geo.betterways import where_of
+from grownj_geo.nodes import ShareOver, SiteFactNode, Within
+from grownj_geo.place import OFFSHORE_LIMIT_FT
+from grownj_geo.ranking import ranked
+from grownj_geo.shares import geodesic_circle
+from grownj_geo.units import FT_PER_FTUS, geodesic_ft, miles_to_ft, to_lonlat
+from grownj_geo.values import ANSWER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from grownj_geo.binding import Clause
+    from grownj_geo.evaluate import Evaluation
+    from grownj_geo.layer import Layer
+    from grownj_geo.nodes import Where
+
+__all__ = ["Grounds", "Towns", "fewest_new"]
+
+# More than the planar distance in EPSG:3424 is off inside New Jersey, and how much its scale differs within some miles.
+_PLANAR_ERROR, _SCALE_ERROR = 2e-4, 4e-5
+_CORNERS = 512
+_NOTHING = shapely.Polygon()
+
+
+@dataclass(frozen=True)
+class Towns:
+    """What every clause comes to in each municipality while no place in it is known.
+
+    Attributes
+    ----------
+    layer
+        The municipalities.
+    features
+        Those of the day, by their indices, shape (n,).
+    codes
+        Their codes.
+    run
+        All clauses, asked for each code in turn: those that look at a layer that is loaded are left open.
+    """
+
+    layer: Layer
+    features: NDArray[np.int64]
+    codes: tuple[str, ...]
+    run: Evaluation
+
+
+@dataclass
+class Grounds:
+    """Draws the ground of clauses within a frame around a point.
+
+    Parameters
+    ----------
+    run
+        The evaluation of the point.
+    towns
+        None where the municipalities are not loaded: then what depends on them is as it is at the point.
+    point
+        The point in EPSG:3424.
+    reach_ft
+        The frame reaches at least so many international feet in each direction.
+    uncertainty_ft
+        How well a place is known that is asked about, in international feet.
+    as_computed
+        Leave all tolerances out: the ground as it is drawn.
+    """
+
+    run: Evaluation
+    towns: Towns | None
+    point: shapely.Point
+    reach_ft: float
+    uncertainty_ft: float = 0.0
+    as_computed: bool = False
+    _leaves: dict[tuple[str, int], shapely.Geometry] = field(default_factory=dict)
+    _categories: dict[tuple[str, int], shapely.Geometry] = field(default_factory=dict)
+    _of_codes: dict[tuple[float, ...], shapely.Geometry] = field(default_factory=dict)
+
+    @cached_property
+    def frame(self) -> shapely.Polygon:
+        """The frame in EPSG:3424."""
+        wide = self.reach_ft / FT_PER_FTUS * (1 + _PLANAR_ERROR)
+        return shapely.box(self.point.x - wide, self.point.y - wide, self.point.x + wide, self.point.y + wide)
+
+    def of(self, clause: Clause, sign: int = 1) -> shapely.Geometry:
+        """Return the ground in the frame on which a clause surely is a yes, or (sign -1) surely a no; EPSG:3424."""
+        if clause.operator == "category":
+            key = clause.content, sign
+            if key not in self._categories:
+                self._categories[key] = self.of(self.run.bound.clauses[clause.content], sign)
+            return self._categories[key]
+        if clause.operator == "not":
+            return self.of(clause.children[0], -sign)
+        if clause.operator in {"any", "all"}:
+            if _one_is_enough(clause, sign):
+                return self._joined(self.of(child, sign) for child in _deciding(clause, sign))
+            return self._common(clause, sign)
+        key = clause.content, sign
+        if key not in self._leaves:
+            self._leaves[key] = self._leaf(clause, sign)
+        return self._leaves[key]
+
+    def is_measured(self, leaf: Clause) -> bool:
+        """Return whether lines of a layer that is loaded decide a leaf; else the municipality does, or a statement."""
+        return self._looks_at(leaf) is not None
+
+    def vertices(self, clause: Clause) -> int:
+        """Return how many vertices the features have that the ground of a clause is drawn from."""
+        looked: dict[tuple[str, int], int] = {}
+        self._count(clause, looked, set())
+        return sum(looked.values())
+
+    def _count(self, clause: Clause, looked: dict[tuple[str, int], int], seen: set[str]) -> None:
+        if clause.operator == "category":
+            if clause.content not in seen:
+                seen.add(clause.content)
+                self._count(self.run.bound.clauses[clause.content], looked, seen)
+        elif clause.children:
+            for child in clause.active:
+                self._count(child, looked, seen)
+        elif (found := self._looks_at(clause)) is not None and found[0].lonlat is None:
+            layer, where = found
+            for i in layer.meeting(self.run.leaves.features(layer, where), self.frame.bounds).tolist():
+                looked[layer.id, i] = layer.vertices(i)
+
+    def on_land(self, ground: shapely.Geometry) -> shapely.Geometry:
+        """Return what of some ground is no farther from every municipality than a site may be."""
+        if self.towns is None:
+            return ground
+        wide = max(OFFSHORE_LIMIT_FT, self.uncertainty_ft) / FT_PER_FTUS
+        layer, (x0, y0, x1, y1) = self.towns.layer, self.frame.bounds
+        box = x0 - wide, y0 - wide, x1 + wide, y1 + wide
+        land = [_cut(layer.geometry(int(i)), box) for i in layer.meeting(self.towns.features, box)]
+        return shapely.intersection(ground, shapely.buffer(shapely.union_all(land), wide))
+
+    # -- joining --------------------------------------------------------------------------------------
+
+    def _joined(self, parts: Iterable[shapely.Geometry]) -> shapely.Geometry:
+        some = []
+        for part in parts:
+            if part is self.frame:
+                return part
+            if not part.is_empty:
+                some.append(part)
+        return _NOTHING if not some else some[0] if len(some) == 1 else shapely.union_all(some)
+
+    def _common(self, clause: Clause, sign: int) -> shapely.Geometry:
+        found: shapely.Geometry = self.frame
+        # What needs no drawing comes first: often nothing is left for the others.
+        for child in sorted(_deciding(clause, sign), key=self._is_drawn):
+            part = self.of(child, sign)
+            if part is self.frame:
+                continue
+            found = part if found is self.frame else shapely.intersection(found, part)
+            if found.is_empty:
+                return _NOTHING
+        return found
+
+    def _is_drawn(self, clause: Clause) -> bool:
+        return bool(clause.children) or clause.operator == "category" or self.is_measured(clause)
+
+    def _without(self, ground: shapely.Geometry) -> shapely.Geometry:
+        return self.frame if ground.is_empty else shapely.difference(self.frame, ground)
+
+    # -- clauses that look at the world ---------------------------------------------------------------
+
+    def _looks_at(self, clause: Clause) -> tuple[Layer, Where] | None:
+        """Return the layer and the features that decide a leaf by their lines; None where no line does."""
+        where = where_of(clause)
+        layer = None if where is None else self.run.leaves.layer(where.layer)
+        if layer is None or where is None:
+            return None
+        if isinstance(clause.node, SiteFactNode):
+            stated = self.run.leaves.facts.get(clause.node.site_fact.name)
+            if stated is not None and stated[0] is not None:
+                return None
+        return layer, where
+
+    def _leaf(self, clause: Clause, sign: int) -> shapely.Geometry:
+        looked = self._looks_at(clause)
+        if looked is None:
+            return self._of_towns(clause, sign)
+        layer, where = looked
+        return self._within(layer, where, sign) if isinstance(where, Within) else self._inside(layer, where, sign)
+
+    @property
+    def _unsure_ft(self) -> float:
+        return 0.0 if self.as_computed else self.uncertainty_ft
+
+    def _inside(self, layer: Layer, where: Where, sign: int) -> shapely.Geometry:
+        features = self.run.leaves.features(layer, where)
+        doubtful = layer.doubtful(features, where.selection)
+        tolerance = 0.0 if self.as_computed else (layer.manifest.accuracy_ft or 0.0) + self.uncertainty_ft
+        if sign == 1:
+            counts = layer.computed if self.as_computed else layer.sure
+            return self._drawn(layer, features[counts[features] & ~doubtful], -tolerance)
+        if not layer.manifest.complete and not self.as_computed:
+            return _NOTHING
+        counts = layer.computed if self.as_computed else layer.possible
+        inside = [self._drawn(layer, features[counts[features]], tolerance)]
+        if where.at_least:
+            selected = layer.select(where.selection, as_of=self.run.bound.as_of)
+            lacking = np.logical_or.reduce([np.isnan(layer.figures(name)[selected]) for name in where.at_least])
+            inside.append(self._drawn(layer, selected[lacking & layer.possible[selected]], tolerance))
+        return self._without(self._joined(inside))
+
+    def _within(self, layer: Layer, where: Within, sign: int) -> shapely.Geometry:
+        features = self.run.leaves.features(layer, where)
+        if where.nearest is not None and not self.as_computed:
+            targets = self.run.leaves.layer(where.nearest.layer)
+            if targets is not None and targets.lonlat is not None:
+                to = targets.select(where.nearest.selection, as_of=self.run.bound.as_of)
+                every = layer.select(where.selection, as_of=self.run.bound.as_of)
+                surely, _, perhaps = ranked(layer, every, targets, to, n=where.nearest.n)
+                features = surely if sign == 1 else perhaps
+        if sign == 1 and not isinstance(where, ShareOver):
+            features = features[~layer.doubtful(features, where.selection)]
+        counts = layer.computed if self.as_computed else layer.sure if sign == 1 else layer.possible
+        features = features[counts[features]]
+        radius = miles_to_ft(self.run.bound.figures[where.radius])
+        tolerances = np.zeros(len(features)) if self.as_computed else layer.tolerances_ft[features]
+        radii = radius - sign * (tolerances + self._unsure_ft)
+        around = self._circles(layer, features, radii, sign)
+        return around if sign == 1 else self._without(around)
+
+    def _circles(
+        self, layer: Layer, features: NDArray[np.int64], radii: NDArray[np.float64], sign: int
+    ) -> shapely.Geometry:
+        x0, y0, x1, y1 = self.frame.bounds
+        wide = float(radii.max(initial=0.0)) / FT_PER_FTUS * (1 + _PLANAR_ERROR)
+        box = x0 - wide, y0 - wide, x1 + wide, y1 + wide
+        near = set(layer.meeting(features, box).tolist())
+        parts = []
+        for index, radius in zip(features.tolist(), radii.tolist(), strict=True):
+            if index not in near or radius < 0:
+                continue
+            if layer.lonlat is None:
+                near_part = _cut(layer.geometry(index), box)
+                if near_part.is_empty:
+                    continue
+                # The rim of a yes is drawn a little too far out, that of a no too far in.
+                rim = radius * _scale_at(near_part) * (1 + sign * _SCALE_ERROR)
+                part = shapely.buffer(near_part, rim, quad_segs=128)
+            else:
+                lon, lat = layer.lonlat[index]
+                # The corners stand on the circle: for the ground of a yes its sides shall not cut it.
+                rim = radius / cos(pi / _CORNERS) if sign == 1 else radius
+                part = geodesic_circle(float(lon), float(lat), rim, corners=_CORNERS)
+            parts.append(part)
+        return self._framed(parts)
+
+    def _drawn(self, layer: Layer, features: NDArray[np.int64], grown_ft: float) -> shapely.Geometry:
+        """Return some polygons together, grown or (below 0) shrunk by so many feet."""
+        wide = abs(grown_ft) / FT_PER_FTUS
+        x0, y0, x1, y1 = self.frame.bounds
+        # The frame of the cut grows and shrinks too.
+        box = x0 - 2 * wide, y0 - 2 * wide, x1 + 2 * wide, y1 + 2 * wide
+        parts = [_cut(layer.geometry(int(i)), box) for i in layer.meeting(features, box)]
+        return self._framed(parts, np.copysign(wide, grown_ft))
+
+    def _framed(self, parts: Sequence[shapely.Geometry], grown: float = 0.0) -> shapely.Geometry:
+        parts = [part for part in parts if not part.is_empty]
+        if not parts:
+            return _NOTHING
+        ground = parts[0] if len(parts) == 1 else shapely.union_all(parts)
+        if grown:
+            ground = shapely.buffer(ground, grown)
+        if shapely.covers(ground, self.frame):
+            return self.frame
+        ground = _cut(ground, self.frame.bounds)
+        return _NOTHING if ground.is_empty else ground
+
+    # -- municipalities -------------------------------------------------------------------------------
+
+    @cached_property
+    def _near_towns(self) -> list[tuple[int, int]]:
+        """The municipalities that meet the frame: their features, and where each is among the codes."""
+        if self.towns is None:
+            return []
+        layer, frame = self.towns.layer, self.frame
+        position = {int(feature): i for i, feature in enumerate(self.towns.features)}
+        return [
+            (int(i), position[int(i)])
+            for i in layer.meeting(self.towns.features, frame.bounds)
+            if shapely.intersects(layer.geometry(int(i)), frame)
+        ]
+
+    def _of_towns(self, clause: Clause, sign: int) -> shapely.Geometry:
+        """Return the ground of municipalities in all of which a clause is the same, whatever the place in them."""
+        if self.towns is None:
+            return self.frame if self.run.answers.get(clause.path) == sign else _NOTHING
+        values = self.towns.run.clause_values.get(clause.path)
+        if values is None:
+            return _NOTHING
+        layer, answers = self.towns.layer, values.outcomes[ANSWER]
+        inside = np.array([i for i, row in self._near_towns if answers[row] == sign], dtype=np.int64)
+        others = np.array([i for i, row in self._near_towns if answers[row] != sign], dtype=np.int64)
+        if not len(inside):
+            return _NOTHING
+        tolerance = self._unsure_ft
+        if where_of(clause) is not None and not self.as_computed:
+            # Where a layer cannot lie is known as well as the municipal lines are.
+            tolerance = max(tolerance, layer.manifest.accuracy_ft or 0.0)
+        key = (*inside.tolist(), -1, tolerance)
+        if key not in self._of_codes:
+            self._of_codes[key] = self._in_towns(inside, others, tolerance)
+        return self._of_codes[key]
+
+    def _in_towns(self, inside: NDArray[np.int64], others: NDArray[np.int64], tolerance: float) -> shapely.Geometry:
+        assert self.towns is not None  # noqa: S101 - the caller looked
+        layer = self.towns.layer
+        if not len(others):
+            found: shapely.Geometry = self.frame
+        elif tolerance or sum(map(layer.vertices, others.tolist())) < sum(map(layer.vertices, inside.tolist())):
+            found = self._without(self._drawn(layer, others, tolerance))
+        else:
+            found = self._drawn(layer, inside, 0.0)
+        if self._unsure_ft > (layer.manifest.accuracy_ft or 0.0):
+            every = self._drawn(layer, np.concatenate([inside, others]), -self._unsure_ft)
+            found = every if found is self.frame else shapely.intersection(found, every)
+        return found
+
+
+def _one_is_enough(clause: Clause, sign: int) -> bool:
+    return (clause.operator == "any") == (sign == 1)
+
+
+def _deciding(clause: Clause, sign: int) -> tuple[Clause, ...]:
+    """Return the clauses below one that can make it a yes, or a no; one only perhaps in force decides nothing."""
+    if _one_is_enough(clause, sign):
+        return tuple(child for child in clause.active if child.in_force == "yes")
+    return clause.active
+
+
+def fewest_new(clause: Clause, here: Evaluation, there: Evaluation, sign: int = 1) -> tuple[tuple[Clause, int], ...]:
+    """Return the fewest leaves that a clause owes its answer at another place to, and that are otherwise here.
+
+    Parameters
+    ----------
+    clause
+        It is a yes there, or (sign -1) a no.
+    here, there
+        The evaluations of both places.
+
+    Returns
+    -------
+    tuple
+        Each leaf with what it is there: 1 or -1.
+    """
+    if clause.operator == "category":
+        return fewest_new(there.bound.clauses[clause.content], here, there, sign)
+    if clause.operator == "not":
+        return fewest_new(clause.children[0], here, there, -sign)
+    if clause.operator in {"any", "all"}:
+        parts = [
+            fewest_new(child, here, there, sign)
+            for child in _deciding(clause, sign)
+            if there.answers.get(child.path) == sign
+        ]
+        if _one_is_enough(clause, sign):
+            return min(parts, key=len, default=())
+        alike: dict[str, tuple[Clause, int]] = {}
+        for part in parts:
+            for leaf, answer in part:
+                alike.setdefault(leaf.content, (leaf, answer))
+        return tuple(alike.values())
+    return () if here.answers.get(clause.path) == sign else ((clause, sign),)
+
+
+def _scale_at(geometry: shapely.Geometry) -> float:
+    """Return how many feet of the plane an international foot on the ellipsoid is about there."""
+    x, y = shapely.get_coordinates(shapely.centroid(geometry))[0]
+    lon, lat = to_lonlat([x, x + 1000.0], [y, y])
+    return 1000.0 / float(geodesic_ft(lon[0], lat[0], lon[1], lat[1]))
+
+
+def _cut(geometry: shapely.Geometry, box: tuple[float, float, float, float]) -> shapely.Geometry:
+    cut = shapely.clip_by_rect(geometry, *box)
+    return cut if shapely.is_valid(cut) else shapely.intersection(geometry, shapely.box(*box))

@@ -1,0 +1,138 @@
+"""What a place owes a better line to: the clauses that begin to hold there, how far their lines are, their names."""
+
+from __future__ import annotations
+
+from math import isnan, nan
+from typing import TYPE_CHECKING
+
+import numpy as np
+import shapely
+
+from grownj_geo.betterground import Grounds, fewest_new
+from grownj_geo.betterways import Way, degrees, where_of
+from grownj_geo.evidence import clause_label
+from grownj_geo.nodes import Within
+from grownj_geo.units import FT_PER_FTUS, geodesic_ft, miles_to_ft, to_working
+from grownj_geo.words import asked_words, feature_named, feet, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from grownj_geo.betterground import Towns
+    from grownj_geo.binding import Clause
+    from grownj_geo.evaluate import Evaluation
+    from grownj_geo.layer import Layer
+    from grownj_geo.site import Site
+
+__all__ = ["way_to"]
+
+
+def way_to(
+    run: Evaluation, there: Evaluation, site: Site, category: str, *, towns: Towns | None, lonlat: tuple[float, float]
+) -> Way:
+    """Return the way to a place at which a category holds through one clause or several at once.
+
+    Parameters
+    ----------
+    run, there
+        The evaluations of the site, a point, and of the place.
+    site
+        The site.
+    category
+        What holds there and not here.
+    towns
+        The municipalities; None where they are not loaded.
+    lonlat
+        The place, in degrees.
+    """
+    new = fewest_new(run.bound.clauses[category], run, there)
+    place = tuple(float(v) for v in to_working(*lonlat))
+    point = shapely.Point(place)
+    town = _town(there, towns)
+    names: dict[str, None] = {}
+    about: list[tuple[Clause | None, Layer, int]] = []
+    for leaf, sign in new:
+        where = where_of(leaf)
+        layer = None if where is None else run.leaves.layer(where.layer)
+        if where is None or layer is None:
+            names[clause_label(leaf, run) if town is None else town[0].name(town[1])] = None
+            about += [] if town is None else [(None, *town)]
+            continue
+        # The way out leads out of what the site is in.
+        feature = _nearest(layer, run.leaves.features(layer, where).tolist(), point if sign == 1 else site.geometry)
+        name = (feature_named(layer, feature) if feature >= 0 else "") or asked_words(
+            where, layer.manifest.title, run.bound
+        )
+        if isinstance(where, Within):
+            around = f"the radius of {feet(miles_to_ft(run.bound.figures[where.radius]))} around {name}"
+            name = around if sign == 1 else f"the way out of {around}"
+        elif sign == -1:
+            name = f"the way out of {name}"
+        names[name] = None
+        about.insert(sum(one[0] is not None for one in about), (leaf, layer, feature))
+    clause, layer, feature = about[0]
+    known = list(names)
+    return Way(
+        clause,
+        " and ".join(dict.fromkeys(clause_label(leaf, run) for leaf, _ in new)),
+        run.bound.rulebook.category(category).label,
+        layer,
+        feature,
+        _bounds(run, towns, site, new, town=town, lonlat=lonlat),
+        (place[0], place[1]),
+        known[0] if len(known) == 1 else f"where {joined(known, 'and')} meet",
+        None,
+    )
+
+
+def _bounds(
+    run: Evaluation,
+    towns: Towns | None,
+    site: Site,
+    new: Sequence[tuple[Clause, int]],
+    *,
+    town: tuple[Layer, int] | None,
+    lonlat: tuple[float, float],
+) -> tuple[float, float, float]:
+    """Return how far it is to the lines of some clauses at least, as computed to where all hold, and to the place."""
+    x, y = shapely.get_coordinates(site.geometry)[0]
+    here = shapely.Point(x, y)
+    far = float(geodesic_ft(*degrees((x, y)), *lonlat))
+    sure = Grounds(run, towns, here, far + 1.0, site.uncertainty_ft)
+    drawn = Grounds(run, towns, here, far + 1.0, as_computed=True)
+    least, both = 0.0, drawn.frame
+    for leaf, sign in new:
+        if town is not None and not drawn.is_measured(leaf):
+            # It is so in all of the municipality, which is named.
+            ground = town[0].geometry(town[1])
+            away = float(shapely.distance(ground, here)) * FT_PER_FTUS
+            least = max(least, away - site.uncertainty_ft)
+            both = shapely.intersection(both, shapely.clip_by_rect(ground, *drawn.frame.bounds))
+            continue
+        # The line may be where the ground begins that is not surely against it.
+        open_ground = shapely.difference(sure.frame, sure.of(leaf, -sign))
+        least = max(least, float(np.nan_to_num(shapely.distance(open_ground, here))) * FT_PER_FTUS)
+        both = shapely.intersection(both, drawn.of(leaf, sign))
+    value = nan
+    if not both.is_empty:
+        inside = bool(shapely.intersects(both, here))
+        away = float(shapely.distance(shapely.boundary(both) if inside else both, here)) * FT_PER_FTUS
+        value = -away if inside else min(away, far)
+    # Both are drawn a little too large, and not by the same.
+    return min(least, far if isnan(value) else max(value, 0.0)), value, far
+
+
+def _town(there: Evaluation, towns: Towns | None) -> tuple[Layer, int] | None:
+    """Return the municipality of a place: the layer and the feature; None where there is none."""
+    codes = there.leaves.placement.codes_of(0)
+    if towns is None or not codes:
+        return None
+    return towns.layer, int(towns.features[towns.codes.index(codes[0])])
+
+
+def _nearest(layer: Layer, features: Sequence[int], point: shapely.Geometry) -> int:
+    """Return the feature that a point is in, or nearest to; -1 where there is none."""
+    if layer.lonlat is not None and len(features):
+        away = np.hypot(*(layer.bounds[features, :2] - shapely.get_coordinates(point)).T)
+        return int(features[int(away.argmin())])
+    return min(features, key=lambda index: float(shapely.distance(layer.geometry(index), point)), default=-1)
