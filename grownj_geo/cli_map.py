@@ -258,10 +258,10 @@ def _tell(targets: Sequence[Path], sites: MapSites | None, areas: MapAreas) -> N
             say(f"{len(sites.not_answered) - _MOST_TOLD:,} more rows have no answer; the page lists them.")
     if any(target.suffix.lower() != ".html" for target in targets):
         from grownj_geo.picturestage import names_drawn  # noqa: PLC0415 - only where it is used
-        from grownj_geo.picturetext import lost_signs, lost_words  # noqa: PLC0415 - same
+        from grownj_geo.picturetext import odd_signs, odd_words  # noqa: PLC0415 - same
 
-        if lost := lost_words(lost_signs(names_drawn(sites))):
-            say(f"Note: {lost}")
+        if odd := odd_words(odd_signs(names_drawn(sites))):
+            say(f"Note: {odd}")
     if areas.not_drawn:
         say(f"Not drawn, their layers are not loaded: {len(areas.not_drawn)} classes; see grownj layers status.")
     count = "" if sites is None else f" with {len(sites):,} site{'' if len(sites) == 1 else 's'}"

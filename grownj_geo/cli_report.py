@@ -68,8 +68,8 @@ class _Plan(NamedTuple):
     target: Path
     folder: bool
     browser: str | None
-    lost: set[str]
-    """Signs that the font of the reports does not have; found while they are written."""
+    odd: set[str]
+    """Signs that are not shown as they should be; found while they are written."""
 
     @property
     def kind(self) -> Literal["svg", "png"]:
@@ -387,10 +387,10 @@ def _file_name(name: str) -> str:
 
 def _write(plan: _Plan, target: Path, made: Report, sites: int) -> Path:
     from grownj_geo.files import written_beside  # noqa: PLC0415 - only where it is used
-    from grownj_geo.picturetext import lost_signs  # noqa: PLC0415 - same
+    from grownj_geo.picturetext import odd_signs  # noqa: PLC0415 - same
     from grownj_geo.reporthtml import texts_of  # noqa: PLC0415 - same
 
-    plan.lost.update(lost_signs(texts_of(made)))
+    plan.odd.update(odd_signs(texts_of(made)))
     if plan.browser == "":
         from grownj_geo.reportpdf import untagged_pdf  # noqa: PLC0415 - only where it is used
 
@@ -426,11 +426,11 @@ def _tell(plan: _Plan, written: Sequence[Path], sites: int) -> None:
         from grownj_geo.reportpdf import UNTAGGED  # noqa: PLC0415 - only where it is used
 
         say(f"Made without Chromium. {UNTAGGED}")
-    if plan.lost:
-        from grownj_geo.picturetext import lost_words  # noqa: PLC0415 - only where it is used
-        from grownj_geo.reporthtml import beyond_font  # noqa: PLC0415 - same
+    from grownj_geo.picturetext import odd_words  # noqa: PLC0415 - only where it is used
+    from grownj_geo.reporthtml import beyond_font  # noqa: PLC0415 - same
 
-        say(f"Note: {(lost_words if plan.browser == '' else beyond_font)(sorted(plan.lost))}")
+    if words := (odd_words if plan.browser == "" else beyond_font)(sorted(plan.odd)):
+        say(f"Note: {words}")
 
 
 def _tell_recorded(done: Sequence[Reported]) -> None:

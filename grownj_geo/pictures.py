@@ -30,7 +30,7 @@ from grownj_geo.picturestage import (
     names_drawn,
     shown_lines,
 )
-from grownj_geo.picturetext import FONT, font_inside, lost_signs, lost_words, printable, wrapped
+from grownj_geo.picturetext import FONT, font_inside, odd_signs, odd_words, printable, wrapped
 from grownj_geo.tableparts import disk_faults
 from grownj_geo.units import FT_PER_MILE, to_working
 from grownj_geo.words import counted_words
@@ -314,7 +314,7 @@ def _words(figure: Figure, drawing: Drawing, *, edge: float, high: float) -> Non
     if missing:
         counted = counted_words(missing, "class of area", "classes of area")
         problems += f" Not drawn, as layers are not loaded or cannot be used: {counted}."
-    lost = lost_words(lost_signs(names_drawn(sites)))
-    text = f"Sources: {sources}.{problems} {lost} {DISCLAIMER} Made with {software()}.".replace("  ", " ")
+    odd = odd_words(odd_signs(names_drawn(sites)))
+    text = f"Sources: {sources}.{problems} {odd} {DISCLAIMER} Made with {software()}.".replace("  ", " ")
     body = "\n".join(wrapped(printable(text), wide - 0.8, size=6.5))
     figure.text(edge, 1.03 / high, body, fontsize=6.5, color=SOFT, va="top", linespacing=1.35)

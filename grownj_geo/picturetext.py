@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import io
 import re
+import unicodedata
 from functools import lru_cache
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -20,9 +21,10 @@ __all__ = [
     "MARK",
     "font_files",
     "font_inside",
-    "lost_signs",
-    "lost_words",
+    "missing_signs",
     "numbers_of",
+    "odd_signs",
+    "odd_words",
     "printable",
     "wrapped",
 ]
@@ -57,7 +59,7 @@ def _known_signs() -> frozenset[int]:
 
 
 def printable(text: str, *, lines: bool = False) -> str:
-    """Return text with a mark for every sign that the font does not have; `lost_signs` says which.
+    """Return text with a mark for every sign that the font does not have; `odd_signs` says which.
 
     Parameters
     ----------
@@ -69,29 +71,49 @@ def printable(text: str, *, lines: bool = False) -> str:
     return "\n".join("".join(c if ord(c) in known else MARK for c in visible(part)) for part in parts)
 
 
-def lost_signs(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return the signs of texts that the font does not have, each once, in the order of their numbers.
+def odd_signs(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the signs of texts that are not shown as they should be, each once, in the order of their numbers.
+
+    They are those that the font does not have, and letters that run from right to left.
 
     Examples
     --------
-    >>> lost_signs(["Elm Street, Λάρισα", "漢字 Lot", "字"])
-    ('字', '漢')
+    >>> odd_signs(["Elm Street, Λάρισα", "漢字 Lot", "字", "א"])
+    ('א', '字', '漢')
     """
-    known = _known_signs()
-    return tuple(sorted({c for text in texts for c in visible(text) if ord(c) not in known}))
+    return tuple(sorted({c for text in texts for c in visible(text) if _is_missing(c) or _is_turned(c)}))
 
 
-def lost_words(signs: Sequence[str]) -> str:
-    """Return which signs are shown by a mark, by their numbers in Unicode; nothing where there are none.
+def missing_signs(signs: Iterable[str]) -> list[str]:
+    """Return those of some signs that the font does not have."""
+    return [sign for sign in signs if _is_missing(sign)]
+
+
+def _is_missing(sign: str) -> bool:
+    return ord(sign) not in _known_signs()
+
+
+def _is_turned(sign: str) -> bool:
+    return unicodedata.bidirectional(sign) in {"R", "AL"}
+
+
+def odd_words(signs: Sequence[str]) -> str:
+    """Return what is to be said of odd signs where no browser shows the text; nothing where there are none.
 
     Examples
     --------
-    >>> lost_words(("字", "漢"))
+    >>> odd_words(("字", "漢"))
     'The font has no picture of 2 signs, shown as \ufffd: U+5B57, U+6F22.'
+    >>> odd_words(("א",))
+    'Letters that run from right to left stand here from left to right.'
     """
-    if not signs:
-        return ""
-    return f"The font has no picture of {counted_words(len(signs), 'sign')}, shown as {MARK}: {numbers_of(signs)}."
+    missing, said = missing_signs(signs), []
+    if missing:
+        counted = counted_words(len(missing), "sign")
+        said.append(f"The font has no picture of {counted}, shown as {MARK}: {numbers_of(missing)}.")
+    if any(map(_is_turned, signs)):
+        said.append("Letters that run from right to left stand here from left to right.")
+    return " ".join(said)
 
 
 def numbers_of(signs: Sequence[str]) -> str:

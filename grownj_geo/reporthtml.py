@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.features import LayerFault
-from grownj_geo.picturetext import font_files, lost_signs, numbers_of
+from grownj_geo.picturetext import font_files, missing_signs, numbers_of, odd_signs
 from grownj_geo.words import counted_words
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def report_html(report: Report) -> str:
     """
     texts = list(texts_of(report))
     faces = _faces(set().union(*texts, _ALWAYS))
-    return str(_template().render(report=report, faces=faces, unsure=beyond_font(lost_signs(texts))))
+    return str(_template().render(report=report, faces=faces, unsure=beyond_font(odd_signs(texts))))
 
 
 def beyond_font(signs: Sequence[str]) -> str:
@@ -74,11 +74,12 @@ def beyond_font(signs: Sequence[str]) -> str:
 
     A browser takes them from the fonts of its machine, also where it prints, and draws boxes where it has none.
     """
-    if not signs:
+    missing = missing_signs(signs)
+    if not missing:
         return ""
     return (
-        f"The font inside has no picture of {counted_words(len(signs), 'sign')} ({numbers_of(signs)}): fonts of the "
-        "machine that shows or printed this have them, or boxes stand in their place."
+        f"The font inside has no picture of {counted_words(len(missing), 'sign')} ({numbers_of(missing)}): fonts of "
+        "the machine that shows or printed this have them, or boxes stand in their place."
     )
 
 

@@ -6,7 +6,7 @@ import io
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from grownj_geo.picturetext import font_files, lost_signs, lost_words, printable
+from grownj_geo.picturetext import font_files, odd_signs, odd_words, printable
 from grownj_geo.reportblocks import Fields, Grid, Listed, Pairs, Picture, Section, Words
 from grownj_geo.reportchromium import undated
 from grownj_geo.reporthtml import texts_of
@@ -51,9 +51,8 @@ def untagged_pdf(report: Report) -> bytes:
     _write(page, "Grow New Jersey incentive areas: site report".upper(), 7.5, bold=True, colour=_SOFT)
     _heading(page, report.title, 1)
     _caution(page, UNTAGGED)
-    lost = lost_signs(texts_of(report))
-    if lost:
-        _caution(page, lost_words(lost))
+    if odd := odd_words(odd_signs(texts_of(report))):
+        _caution(page, odd)
     for section in report.sections:
         _section(page, section)
     target = io.BytesIO()

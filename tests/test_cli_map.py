@@ -114,3 +114,17 @@ def test_help_teaches() -> None:
     result = run("--help")
     assert result.exit_code == 0
     assert "grownj map sites.csv -o sites.html" in said(result)
+
+
+@pytest.mark.slow
+def test_signs_without_a_picture_in_the_font_are_told_in_the_picture_and_beside(tmp_path: Path) -> None:
+    table, target = tmp_path / "sites.csv", tmp_path / "map.svg"
+    table.write_text("name,lat,lon\n漢字,40.7344,-74.1641\n", encoding="utf-8")
+    result = run(str(table), "-o", str(target), "--png", str(tmp_path / "map.png"))
+    assert result.exit_code == 0, result.output
+    told = "The font has no picture of 2 signs, shown as \ufffd: U+5B57, U+6F22."
+    assert said(result).count(told) == 1
+    assert "U+5B57, U+6F22" in target.read_text(encoding="utf-8")
+    # A browser has fonts of its own.
+    result = run(str(table), "-o", str(tmp_path / "map.html"))
+    assert told not in said(result)

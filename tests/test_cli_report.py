@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +15,6 @@ from grownj_geo import cli_report, reportmake
 from grownj_geo.cli import app
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from click.testing import Result
 
 PLACE = "40.567092,-74.320347"
@@ -219,3 +218,31 @@ def test_more_sites_than_are_read_are_refused_before_any_is_answered(
     assert done.exit_code == 2
     assert "There are more than 2 sites" in said(done)
     assert not answered
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("-o", "odd.pdf"), "shown as \ufffd: U+5B57, U+6F22. Letters that run from right to left stand here"),
+        (("-o", "odd.html"), "The font inside has no picture of 2 signs (U+5B57, U+6F22)"),
+    ],
+)
+def test_signs_that_are_not_shown_as_they_should_be_are_told_in_the_document_and_beside(
+    words: tuple[str, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("odd.csv").write_text("name,lat,lon\n漢字 א,40.7344,-74.1641\n", encoding="utf-8")
+    result = run("odd.csv", *words, "--no-map")
+    assert result.exit_code == 0, result.output
+    assert told in said(result)
+    target = tmp_path / words[-1]
+    if target.suffix == ".pdf":
+        text = "".join(page.extract_text() for page in PdfReader(target).pages)
+        assert "U+5B57, U+6F22" in " ".join(text.split())
+    else:
+        assert told in target.read_text(encoding="utf-8")
+    # Nothing is said where nothing is odd.
+    Path("plain.csv").write_text("name,lat,lon\nŁódź Ελλάδα Київ,40.7344,-74.1641\n", encoding="utf-8")
+    result = run("plain.csv", "-o", f"plain{target.suffix}", "--no-map")
+    assert "picture of" not in said(result)
+    assert b"picture of" not in (tmp_path / f"plain{target.suffix}").read_bytes()
