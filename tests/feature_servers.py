@@ -14,6 +14,7 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import lru_cache
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -252,6 +253,7 @@ def loopback_guard(url: str, **limits: Any) -> Guard:
     return Guard(frozenset(), allow_private=True, **(quick | limits)).naming(url)
 
 
+@lru_cache(maxsize=1)
 def planning_areas(count: int = 3114) -> dict[str, Any]:
     """Return drawn planning areas as GeoJSON: every third with a hole, every fifth in two parts."""
 
@@ -273,6 +275,7 @@ def planning_areas(count: int = 3114) -> dict[str, Any]:
     return geojson("planning_areas", fields, features)
 
 
+@lru_cache(maxsize=1)
 def municipalities() -> dict[str, Any]:
     """Return the municipalities that ship as GeoJSON."""
     table = pq.read_table(data_folder() / "municipalities.parquet", columns=["mun_code", "name", "geometry"])

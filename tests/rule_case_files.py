@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from datetime import date
 from functools import lru_cache
@@ -98,9 +99,7 @@ def answer(case: Case) -> tuple[str, str | None]:
         If the node was not evaluated and the case does not say so, or the other way round.
     """
     book_id, path = case.node.split(":", 1)
-    drawn = [_layer(name, rows) for name, rows in case.layers.items()]
-    atlas = Atlas(as_of=case.as_of, layers=[*_shipped(), *drawn])
-    run = Engine(atlas, load_rulebook(book_id), case.readings).run(_site(case))
+    run = _engine(book_id, case.as_of, json.dumps(case.readings), json.dumps(case.layers, default=str)).run(_site(case))
     out = _out_of_force(run.bound.by_path, path)
     values = run.clause_values.get(path)
     if case.not_in_force:
@@ -114,6 +113,14 @@ def answer(case: Case) -> tuple[str, str | None]:
         outcomes = outcomes.clip(max=0)
     now, lean = int(outcomes[ANSWER, 0]), int(outcomes[LEANING, 0])
     return Outcome.of(now).value, Outcome.of(lean).value if now == 0 and lean else None
+
+
+# What the cases of a node change is mostly the site; a file has them one after the other.
+@lru_cache(maxsize=64)
+def _engine(book_id: str, as_of: date, readings: str, layers: str) -> Engine:
+    """Return a rulebook on what ships and some drawn layers; readings and rows of layers are JSON."""
+    drawn = [_layer(name, rows) for name, rows in json.loads(layers).items()]
+    return Engine(Atlas(as_of=as_of, layers=[*_shipped(), *drawn]), load_rulebook(book_id), json.loads(readings))
 
 
 def _out_of_force(clauses: Mapping[str, Clause], path: str) -> str | None:

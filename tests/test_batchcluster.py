@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from datetime import date
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, NamedTuple
@@ -65,9 +66,9 @@ def ended(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-@pytest.fixture
-def scheduler(tmp_path: Path) -> Iterator[str]:
-    log = tmp_path / "scheduler.log"
+@contextmanager
+def scheduling(folder: Path) -> Iterator[str]:
+    log = folder / "scheduler.log"
     process = started(log, "dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard")
     try:
         yield said(log, r"Scheduler at:\s+(tcp://\S+)")
@@ -75,9 +76,9 @@ def scheduler(tmp_path: Path) -> Iterator[str]:
         ended(process)
 
 
-@pytest.fixture
-def cluster(tmp_path: Path, scheduler: str) -> Iterator[Cluster]:
-    logs = [tmp_path / f"worker{i}.log" for i in range(2)]
+@contextmanager
+def working(folder: Path, scheduler: str) -> Iterator[Cluster]:
+    logs = [folder / f"worker{i}.log" for i in range(2)]
     workers = [worker_of(scheduler, log) for log in logs]
     try:
         for log in logs:
@@ -88,6 +89,27 @@ def cluster(tmp_path: Path, scheduler: str) -> Iterator[Cluster]:
             ended(worker)
 
 
+@pytest.fixture
+def scheduler(tmp_path: Path) -> Iterator[str]:
+    with scheduling(tmp_path) as address:
+        yield address
+
+
+@pytest.fixture
+def cluster(tmp_path: Path, scheduler: str) -> Iterator[Cluster]:
+    """A cluster for one test, which may kill its workers."""
+    with working(tmp_path, scheduler) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def standing(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster that several tests ask and none harms."""
+    folder = tmp_path_factory.mktemp("standing")
+    with scheduling(folder) as address, working(folder, address) as found:
+        yield found
+
+
 def points(path: Path, n: int) -> Path:
     rng = np.random.default_rng(11)
     lon, lat = to_lonlat(rng.uniform(330_000, 620_000, n), rng.uniform(100_000, 880_000, n))
@@ -96,15 +118,15 @@ def points(path: Path, n: int) -> Path:
 
 
 @pytest.mark.slow
-def test_a_cluster_changes_nothing(tmp_path: Path, cluster: Cluster) -> None:
-    for source in (table(tmp_path / "in.csv", 300), points(tmp_path / "in.parquet", 300)):
+def test_a_cluster_changes_nothing(tmp_path: Path, standing: Cluster) -> None:
+    for source in (table(tmp_path / "in.csv", 150), points(tmp_path / "in.parquet", 150)):
         alone, many = (source.with_name(f"{name}{source.suffix}") for name in ("alone", "many"))
-        run_batch(source, alone, QUESTION, options=BatchOptions(block_rows=40), evidence=tmp_path / "alone.jsonl")
+        run_batch(source, alone, QUESTION, options=BatchOptions(block_rows=20), evidence=tmp_path / "alone.jsonl")
         run_batch(
             source,
             many,
             QUESTION,
-            options=BatchOptions(block_rows=40, scheduler=cluster.address),
+            options=BatchOptions(block_rows=20, scheduler=standing.address),
             evidence=tmp_path / "many.jsonl",
         )
         assert alone.read_bytes() == many.read_bytes()
@@ -138,14 +160,14 @@ def test_blocks_of_a_worker_that_is_killed_are_answered_by_another(
 
 
 @pytest.mark.slow
-def test_two_runs_that_are_alike_share_a_cluster(tmp_path: Path, cluster: Cluster) -> None:
+def test_two_runs_that_are_alike_share_a_cluster(tmp_path: Path, standing: Cluster) -> None:
     source = table(tmp_path / "in.csv", 200)
     run_batch(source, tmp_path / "alone.csv", QUESTION)
     faults: list[BaseException] = []
 
     def run(name: str, block_rows: int) -> None:
         try:
-            options = BatchOptions(block_rows=block_rows, scheduler=cluster.address)
+            options = BatchOptions(block_rows=block_rows, scheduler=standing.address)
             run_batch(source, tmp_path / name, QUESTION, options=options)
         except BaseException as fault:  # noqa: BLE001 - told below
             faults.append(fault)
@@ -184,7 +206,7 @@ def test_without_any_worker_left_a_new_one_goes_on(tmp_path: Path, cluster: Clus
 
 @pytest.mark.slow
 def test_other_software_on_a_worker_is_refused(
-    tmp_path: Path, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, standing: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("grownj_geo.batch.made_by", lambda: "grownj-geo 0.0, GEOS 3.1.0, PROJ 5.0.0")
     with pytest.raises(LayerFault, match=r"GEOS 3\.1\.0") as refused:
@@ -192,7 +214,7 @@ def test_other_software_on_a_worker_is_refused(
             table(tmp_path / "in.csv", 30),
             tmp_path / "out.csv",
             QUESTION,
-            options=BatchOptions(scheduler=cluster.address),
+            options=BatchOptions(scheduler=standing.address),
         )
     assert refused.value.fault == "other_software"
     assert not (tmp_path / "out.csv").exists()

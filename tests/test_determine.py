@@ -342,15 +342,19 @@ def _trials(place: str) -> dict[str, list[dict[str, str]]]:
     for layer_id, manifest in base.manifests.items():
         if not manifest.ships and manifest.kind == "polygon":
             found[f"layer:{layer_id}"] = [
-                _outcomes(place, (*shipped, drawn), {}) for drawn in _features(layer_id, place)
+                _outcomes(place, _engine(*shipped, drawn), {}) for drawn in _features(layer_id, place)
             ]
+    engine = _engine(*shipped)
     for name in set(load_facts()) - ASSUMED:
-        found[f"fact:{name}"] = [_outcomes(place, tuple(shipped), {name: v}) for v in _fact_values(name)]
+        found[f"fact:{name}"] = [_outcomes(place, engine, {name: v}) for v in _fact_values(name)]
     return found
 
 
-def _outcomes(place: str, layers: tuple[Layer, ...], facts: dict[str, Any]) -> dict[str, str]:
-    engine = Engine(Atlas(layers=layers), load_rulebook())
+def _engine(*layers: Layer) -> Engine:
+    return Engine(Atlas(layers=layers), load_rulebook())
+
+
+def _outcomes(place: str, engine: Engine, facts: dict[str, Any]) -> dict[str, str]:
     one = Site.from_lonlat(*PLACES[place])
     run = engine.run(Site(**one.__dict__ | {"facts": facts}))
     return {c.id: WORDS[int(run.category(c.id).outcomes[0, 0])] for c in load_rulebook().categories}
@@ -372,6 +376,7 @@ def test_single_things_that_would_decide_do_and_no_others(place: str) -> None:
 def test_pairs_that_would_decide_do_and_are_minimal(place: str) -> None:
     base = _atlas("2017-04-17")
     shipped = tuple(layer for i in base.manifests if (layer := base.layer(i)) is not None)
+    engine = Engine(Atlas(layers=shipped), load_rulebook(), {"A25": "undetermined"})
     tried = 0
     for finding in _ask(place, readings={"A25": "undetermined"}).findings:
         for needs in [m.needs for m in finding.would_decide if len(m.needs) == 2]:
@@ -380,7 +385,6 @@ def test_pairs_that_would_decide_do_and_are_minimal(place: str) -> None:
                 continue
             tried += 1
             ways = [dict(zip(names, values, strict=True)) for values in product(*map(_fact_values, names))]
-            engine = Engine(Atlas(layers=shipped), load_rulebook(), {"A25": "undetermined"})
             one = Site.from_lonlat(*PLACES[place])
 
             def decided(facts: dict[str, Any], category: str = finding.id, engine: Engine = engine) -> bool:
@@ -393,7 +397,7 @@ def test_pairs_that_would_decide_do_and_are_minimal(place: str) -> None:
 
 @pytest.mark.parametrize("place", OPEN_PLACES)
 def test_a_layer_more_opens_and_closes_but_never_turns_an_answer(place: str) -> None:
-    before = _outcomes(place, (), {})
+    before = _outcomes(place, _engine(), {})
     for name, runs in _trials(place).items():
         if name.startswith("layer:"):
             for after in runs:
