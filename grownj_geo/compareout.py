@@ -142,6 +142,7 @@ def compare_csv(found: Comparison) -> str:
     return csv_text(rows)
 
 
+_FIT_PHONES = 2
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="generator" content="grownj-geo">
@@ -151,7 +152,10 @@ _PAGE = """<!doctype html>
 <style>
 body {{ font: 15px/1.4 system-ui, sans-serif; margin: 1.5rem; color: #1a1a1a; }}
 h1 {{ font-size: 1.3rem; margin: 0; }}
-.scroll {{ overflow-x: auto; margin: 1rem 0; }}
+.scroll {{ overflow: auto; margin: 1rem 0; }}
+@media screen {{ .scroll {{ max-height: 92vh; }} thead th {{ position: sticky; top: -1px; z-index: 1; }}
+  thead th:first-child {{ left: 0; z-index: 2; }} }}
+.scroll:focus-visible {{ outline: 3px solid #0b4f7d; outline-offset: 2px; }}
 table {{ border-collapse: collapse; }}
 th, td {{ border: 1px solid #bbb; padding: .35rem .6rem; text-align: left; vertical-align: top; min-width: 9rem;
   max-width: 22rem; overflow-wrap: anywhere; }}
@@ -162,17 +166,17 @@ tbody th {{ position: sticky; left: 0; background: #f6f6f6; }}
 caption span {{ display: block; max-width: calc(100vw - 3rem); }}
 @media screen and (max-width: 40rem) {{
   body {{ margin: .8rem; font-size: 14px; }}
-  th, td {{ min-width: 8.5rem; padding: .3rem .45rem; }}
-  tbody th, thead th:first-child {{ min-width: 6.2rem; max-width: 6.2rem; }}
-  thead th:first-child {{ position: sticky; left: 0; }}
+  th, td {{ min-width: 7.1rem; padding: .3rem .4rem; }}
+  tbody th, thead th:first-child {{ min-width: 5.3rem; max-width: 5.3rem; hyphens: auto; }}
 }}
 @media print {{ body {{ margin: 0; font-size: 10px; }} tbody th {{ position: static; }} }}
-@media print {{ .scroll {{ overflow: visible; }} }}
+@media print {{ .scroll {{ overflow: visible; }} .sideways {{ display: none; }} }}
+@media screen and (min-width: 40rem) {{ .sideways {{ display: none; }} }}
 </style></head><body>
 <h1>{title}</h1>
 <p>As of {as_of}. {book}, version {version} (<span class="small">{sha}</span>). {readings}</p>
-<div class="scroll"><table>
-<caption class="small"><span>One column for each site; all asked on the same day.</span></caption>
+<div class="scroll" tabindex="0" role="region" aria-label="Sites side by side"><table>
+<caption class="small"><span>One column for each site; all asked on the same day.{sideways}</span></caption>
 <thead><tr><th scope="col">Figure</th>{heads}</tr></thead>
 <tbody>
 {rows}
@@ -215,14 +219,22 @@ def compare_html(found: Comparison) -> str:
         version=_safe(found.rulebook.version),
         sha=found.rulebook.sha256[:12],
         readings=f"Readings chosen: {_safe(readings)}." if readings else "",
-        heads="".join(
-            f'<th scope="col">{_safe(site.name)}<br><span class="small">{_safe(site.source or site.typed)}</span></th>'
-            for site in found.sites
-        ),
+        heads="".join(_head(site) for site in found.sites),
+        sideways=f'<span class="sideways">Scroll sideways: {len(found.sites)} sites.</span>'
+        if len(found.sites) > _FIT_PHONES
+        else "",
         rows="\n".join(rows),
         notes="".join(f"<p>{_safe(words)}</p>" for words in (*notes, *found.cautions)),
         disclaimer=_safe(found.disclaimer),
     )
+
+
+def _head(site: Compared) -> str:
+    below = site.source or site.typed
+    small = "" if below == site.name else f'<br><span class="small">{_safe(below)}</span>'
+    # A place is broken after its comma, if anywhere.
+    name = _safe(site.name).replace(",", ",<wbr>")
+    return f'<th scope="col">{name}{small}</th>'
 
 
 def _html_row(label: str, cells: Sequence[str], *, citation: str = "") -> str:

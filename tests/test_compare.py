@@ -146,7 +146,18 @@ def test_a_page_shows_hostile_names_as_text_and_runs_nothing(hostile: Comparison
     seen = Seen()
     seen.feed(page)
     assert not seen.tags & {"script", "img", "a", "iframe", "link", "object", "form"}
-    assert seen.attributes <= {"lang", "charset", "name", "content", "http-equiv", "class", "scope"}
+    assert seen.attributes <= {
+        "lang",
+        "charset",
+        "name",
+        "content",
+        "http-equiv",
+        "class",
+        "scope",
+        "tabindex",
+        "role",
+        "aria-label",
+    }
     assert "default-src 'none'" in page
     words = "".join(seen.words)
     for name in (*HOSTILE[:5], HOSTILE[6], HOSTILE[7]):
@@ -168,6 +179,24 @@ def test_on_a_phone_the_table_scrolls_within_the_page(hostile: Comparison, tmp_p
         box = view.page.query_selector("tbody th").bounding_box()
         assert box["x"] >= 0
         assert box["x"] + box["width"] <= 390 / 3 + 10
+        # So does the name of each site, and the keyboard can scroll.
+        view.page.evaluate("document.querySelector('.scroll').scrollTop = 600")
+        frame, head = (view.page.query_selector(s).bounding_box() for s in (".scroll", "thead th"))
+        assert abs(head["y"] - frame["y"]) <= 2
+        view.page.focus(".scroll")
+        assert "Scroll sideways" in view.page.inner_text("caption")
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+def test_two_sites_stand_side_by_side_on_a_phone(hostile: Comparison, tmp_path: Path) -> None:
+    two = hostile.model_copy(update={"sites": hostile.sites[2:4]})
+    path = tmp_path / "two.html"
+    path.write_text(compare_html(two), encoding="utf-8")
+    assert "Scroll sideways" not in compare_html(two)
+    with opened(path, ready="table", **PHONE) as view:
+        last = view.page.query_selector("thead th:last-child").bounding_box()
+        assert last["x"] + last["width"] <= 390
 
 
 def test_json_comes_back(hostile: Comparison) -> None:

@@ -201,6 +201,22 @@ def test_a_phone_has_a_drawer_and_a_sheet(page: Path) -> None:
         assert box["width"] <= 390
         assert box["y"] > 200
         assert view.page.evaluate("document.documentElement.scrollWidth") <= 390
+        # The way back is said; the drawer from which the site was chosen stays shut, and the map has the keyboard.
+        assert view.page.inner_text("#panel-close") == "Back to the map"
+        assert view.page.query_selector("#panel-close").bounding_box()["height"] >= 44
+        view.page.tap("#panel-close")
+        assert view.page.is_hidden("#panel")
+        assert view.page.is_hidden("#side")
+        assert view.page.evaluate("document.activeElement.classList.contains('folium-map')")
+        assert view.faults() == []
+
+
+def test_a_desk_closes_the_panel_and_is_back_where_it_was(page: Path) -> None:
+    with opened(page, **DESK) as view:
+        view.page.click("#results button >> nth=2")
+        assert view.page.inner_text("#panel-close") == "Close"
+        view.page.click("#panel-close")
+        assert view.page.evaluate("document.activeElement.closest('#results') !== null")
         assert view.faults() == []
 
 

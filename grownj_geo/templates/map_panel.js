@@ -19,7 +19,9 @@ grownj.panel = function (map, data, sites, areas) {
     lines.clearLayers();
     shape.clearLayers();
     if (sites) sites.choose(-1);
-    const back = before !== null && document.contains(before) ? before : map.getContainer();
+    // What was used before may be in the drawer of a phone, which is shut by now.
+    const seen = before !== null && before.getClientRects().length > 0 && getComputedStyle(before).visibility === "visible";
+    const back = seen ? before : map.getContainer();
     before = null;
     back.focus({ preventScroll: true });
   }
