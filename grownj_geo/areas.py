@@ -113,6 +113,11 @@ class BaseBounds(Strict):
         return self
 
 
+def _named_areas(schema: dict[str, Any]) -> None:
+    """Let a schema name the areas that there are, so that editors complete them and refuse others."""
+    schema["propertyNames"] = {"enum": list(area_names())}
+
+
 class BuildingAreas(Strict):
     """The areas of one building.
 
@@ -136,7 +141,9 @@ class BuildingAreas(Strict):
     municipality: str | None = None
     mun_code: str | None = None
     county: str | None = None
-    areas: dict[str, Annotated[AreaAnswer, BeforeValidator(_answer)]] = Field(default_factory=dict)
+    areas: dict[str, Annotated[AreaAnswer, BeforeValidator(_answer)]] = Field(
+        default_factory=dict, json_schema_extra=_named_areas
+    )
     rest: Annotated[Literal["undetermined", "no"], BeforeValidator(_outcome)] = "undetermined"
     bounds: BaseBounds | None = None
 

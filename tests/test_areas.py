@@ -111,6 +111,15 @@ def test_the_schema_refuses_a_fourth_answer_and_a_missing_field(atlas: Atlas) ->
     assert not validator.is_valid(record)
 
 
+def test_the_schema_refuses_an_area_that_there_is_not(atlas: Atlas) -> None:
+    path = resources.files("grownj_geo") / "schemas" / "areas.schema.json"
+    validator = jsonschema.Draft202012Validator(json.loads(path.read_text(encoding="utf-8")))
+    record = json.loads(every_book(NEWARK, atlas).to_json())
+    areas = record["buildings"][0]["areas"]
+    areas["priority_aera"] = areas.pop("priority_area")
+    assert not validator.is_valid(record)
+
+
 def test_a_row_of_a_batch_gives_the_areas_of_the_determination(atlas: Atlas) -> None:
     engine = Engine(atlas, load_rulebook())
     site = determine_site(NEWARK, atlas)
