@@ -6,7 +6,7 @@ goes there asks again. It is never too small by more than that, so that no neare
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import cos, pi
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ import numpy as np
 import shapely
 
 from grownj_geo.betterways import where_of
-from grownj_geo.nodes import ShareOver, SiteFactNode, Within
+from grownj_geo.nodes import ContainsFeatureNode, ShareOver, SiteFactNode, Within
 from grownj_geo.place import OFFSHORE_LIMIT_FT
 from grownj_geo.ranking import ranked
 from grownj_geo.shares import geodesic_circle
@@ -37,6 +37,8 @@ __all__ = ["Grounds", "Towns", "fewest_new"]
 # More than the planar distance in EPSG:3424 is off inside New Jersey, and how much its scale differs within some miles.
 _PLANAR_ERROR, _SCALE_ERROR = 2e-4, 4e-5
 _CORNERS = 512
+_FILLED = 1e-9
+_MUNICIPAL = frozenset({"designated", "municipality_in", "county_in", "in_new_jersey", "contains_feature"})
 _NOTHING = shapely.Polygon()
 
 
@@ -80,6 +82,8 @@ class Grounds:
         How well a place is known that is asked about, in international feet.
     as_computed
         Leave all tolerances out: the ground as it is drawn.
+    towns_only, on_land_only
+        As `rough` and `ashore` draw.
     """
 
     run: Evaluation
@@ -88,15 +92,29 @@ class Grounds:
     reach_ft: float
     uncertainty_ft: float = 0.0
     as_computed: bool = False
+    towns_only: bool = False
+    on_land_only: bool = False
+    _vertices: dict[str, int] = field(default_factory=dict)
     _leaves: dict[tuple[str, int], shapely.Geometry] = field(default_factory=dict)
     _categories: dict[tuple[str, int], shapely.Geometry] = field(default_factory=dict)
-    _of_codes: dict[tuple[float, ...], shapely.Geometry] = field(default_factory=dict)
+    _in_towns: dict[tuple[tuple[int, ...], float, bool], shapely.Geometry] = field(default_factory=dict)
 
     @cached_property
     def frame(self) -> shapely.Polygon:
         """The frame in EPSG:3424."""
         wide = self.reach_ft / FT_PER_FTUS * (1 + _PLANAR_ERROR)
         return shapely.box(self.point.x - wide, self.point.y - wide, self.point.x + wide, self.point.y + wide)
+
+    @cached_property
+    def rough(self) -> Grounds:
+        """Draws municipalities only: what lines of other layers decide is taken as is wanted. Quick, and too large."""
+        # What is drawn of municipalities is the same.
+        return replace(self, towns_only=True, _leaves={}, _categories={}, _in_towns=self._in_towns)
+
+    @cached_property
+    def ashore(self) -> Grounds:
+        """Draws no ground off the shore for clauses that no place there satisfies: slower, and seldom needed."""
+        return replace(self, on_land_only=True, _leaves={}, _categories={}, _in_towns={})
 
     def of(self, clause: Clause, sign: int = 1) -> shapely.Geometry:
         """Return the ground in the frame on which a clause surely is a yes, or (sign -1) surely a no; EPSG:3424."""
@@ -116,28 +134,43 @@ class Grounds:
             self._leaves[key] = self._leaf(clause, sign)
         return self._leaves[key]
 
-    def is_measured(self, leaf: Clause) -> bool:
-        """Return whether lines of a layer that is loaded decide a leaf; else the municipality does, or a statement."""
-        return self._looks_at(leaf) is not None
+    def own_ground(self, leaf: Clause, feature: int) -> shapely.Geometry | None:
+        """Return the ground of one feature alone on which a leaf is a yes; None where no layer's line decides it."""
+        looked = self._looks_at(leaf)
+        if looked is None:
+            return None
+        layer, where = looked
+        if not isinstance(where, Within):
+            return self._drawn(layer, np.array([feature]), 0.0)
+        radius = miles_to_ft(self.run.bound.figures[where.radius])
+        return self._circles(layer, np.array([feature]), np.array([radius]), 1)
 
     def vertices(self, clause: Clause) -> int:
         """Return how many vertices the features have that the ground of a clause is drawn from."""
-        looked: dict[tuple[str, int], int] = {}
-        self._count(clause, looked, set())
-        return sum(looked.values())
+        found: dict[str, int] = {}
+        self._count(clause, found, set())
+        return sum(found.values())
 
-    def _count(self, clause: Clause, looked: dict[tuple[str, int], int], seen: set[str]) -> None:
+    def _count(self, clause: Clause, found: dict[str, int], seen: set[str]) -> None:
         if clause.operator == "category":
             if clause.content not in seen:
                 seen.add(clause.content)
-                self._count(self.run.bound.clauses[clause.content], looked, seen)
+                self._count(self.run.bound.clauses[clause.content], found, seen)
         elif clause.children:
             for child in clause.active:
-                self._count(child, looked, seen)
-        elif (found := self._looks_at(clause)) is not None and found[0].lonlat is None:
-            layer, where = found
-            for i in layer.meeting(self.run.leaves.features(layer, where), self.frame.bounds).tolist():
-                looked[layer.id, i] = layer.vertices(i)
+                self._count(child, found, seen)
+        else:
+            found[clause.content] = self._vertices_of(clause)
+
+    def _vertices_of(self, leaf: Clause) -> int:
+        if leaf.content not in self._vertices:
+            looked = self._looks_at(leaf)
+            features = [] if looked is None or looked[0].lonlat is not None else self._near(*looked)
+            self._vertices[leaf.content] = sum(looked[0].vertices(i) for i in features) if looked else 0
+        return self._vertices[leaf.content]
+
+    def _near(self, layer: Layer, where: Where) -> list[int]:
+        return [int(i) for i in layer.meeting(self.run.leaves.features(layer, where), self.frame.bounds)]
 
     def on_land(self, ground: shapely.Geometry) -> shapely.Geometry:
         """Return what of some ground is no farther from every municipality than a site may be."""
@@ -162,8 +195,8 @@ class Grounds:
 
     def _common(self, clause: Clause, sign: int) -> shapely.Geometry:
         found: shapely.Geometry = self.frame
-        # What needs no drawing comes first: often nothing is left for the others.
-        for child in sorted(_deciding(clause, sign), key=self._is_drawn):
+        # What is drawn from less comes first: often nothing is left for the others.
+        for child in sorted(_deciding(clause, sign), key=self.vertices):
             part = self.of(child, sign)
             if part is self.frame:
                 continue
@@ -171,9 +204,6 @@ class Grounds:
             if found.is_empty:
                 return _NOTHING
         return found
-
-    def _is_drawn(self, clause: Clause) -> bool:
-        return bool(clause.children) or clause.operator == "category" or self.is_measured(clause)
 
     def _without(self, ground: shapely.Geometry) -> shapely.Geometry:
         return self.frame if ground.is_empty else shapely.difference(self.frame, ground)
@@ -196,6 +226,8 @@ class Grounds:
         looked = self._looks_at(clause)
         if looked is None:
             return self._of_towns(clause, sign)
+        if self.towns_only:
+            return self.frame
         layer, where = looked
         return self._within(layer, where, sign) if isinstance(where, Within) else self._inside(layer, where, sign)
 
@@ -309,32 +341,54 @@ class Grounds:
         if values is None:
             return _NOTHING
         layer, answers = self.towns.layer, values.outcomes[ANSWER]
-        inside = np.array([i for i, row in self._near_towns if answers[row] == sign], dtype=np.int64)
-        others = np.array([i for i, row in self._near_towns if answers[row] != sign], dtype=np.int64)
-        if not len(inside):
-            return _NOTHING
-        tolerance = self._unsure_ft
-        if where_of(clause) is not None and not self.as_computed:
-            # Where a layer cannot lie is known as well as the municipal lines are.
-            tolerance = max(tolerance, layer.manifest.accuracy_ft or 0.0)
-        key = (*inside.tolist(), -1, tolerance)
-        if key not in self._of_codes:
-            self._of_codes[key] = self._in_towns(inside, others, tolerance)
-        return self._of_codes[key]
+        inside = tuple(i for i, row in self._near_towns if answers[row] == sign)
+        others = tuple(i for i, row in self._near_towns if answers[row] != sign)
+        lacking = self._lacks_layer(clause)
+        # Where a layer cannot lie is known as well as the municipal lines are.
+        accuracy = (layer.manifest.accuracy_ft or 0.0) if lacking and not self.as_computed else 0.0
+        # Off the shore no municipality's list decides; what is stated does, and where a layer cannot lie.
+        municipal = clause.operator in _MUNICIPAL and not lacking
+        key = inside, max(self._unsure_ft, accuracy), municipal
+        if key not in self._in_towns:
+            self._in_towns[key] = self._drawn_towns(inside, others, tolerance=key[1], municipal=municipal)
+        return self._in_towns[key]
 
-    def _in_towns(self, inside: NDArray[np.int64], others: NDArray[np.int64], tolerance: float) -> shapely.Geometry:
+    def _lacks_layer(self, clause: Clause) -> bool:
+        """Return whether a leaf looks at a layer that is not loaded."""
+        node = clause.node
+        where = node.contains_feature if isinstance(node, ContainsFeatureNode) else where_of(clause)
+        return where is not None and self.run.leaves.layer(where.layer) is None
+
+    def _drawn_towns(
+        self, inside: tuple[int, ...], others: tuple[int, ...], *, tolerance: float, municipal: bool
+    ) -> shapely.Geometry:
         assert self.towns is not None  # noqa: S101 - the caller looked
         layer = self.towns.layer
-        if not len(others):
-            found: shapely.Geometry = self.frame
-        elif tolerance or sum(map(layer.vertices, others.tolist())) < sum(map(layer.vertices, inside.tolist())):
-            found = self._without(self._drawn(layer, others, tolerance))
+        if not inside:
+            return _NOTHING
+        within = self._land if municipal and self.on_land_only else self.frame
+        if not others:
+            found = within
+        elif tolerance or sum(map(layer.vertices, others)) < sum(map(layer.vertices, inside)):
+            without = self._drawn(layer, np.array(others), tolerance)
+            found = self._without(without) if within is self.frame else shapely.difference(within, without)
         else:
-            found = self._drawn(layer, inside, 0.0)
-        if self._unsure_ft > (layer.manifest.accuracy_ft or 0.0):
-            every = self._drawn(layer, np.concatenate([inside, others]), -self._unsure_ft)
+            found = self._drawn(layer, np.array(inside), 0.0)
+        if municipal and self._unsure_ft > (layer.manifest.accuracy_ft or 0.0):
+            every = self._drawn(layer, np.array([*inside, *others]), -self._unsure_ft)
             found = every if found is self.frame else shapely.intersection(found, every)
         return found
+
+    @cached_property
+    def _land(self) -> shapely.Geometry:
+        """All municipalities in the frame; the frame itself where there is nothing else."""
+        assert self.towns is not None  # noqa: S101 - asked where there are municipalities
+        layer, box = self.towns.layer, self.frame.bounds
+        parts = [_cut(layer.geometry(i), box) for i, _ in self._near_towns]
+        # Municipalities do not overlap: where their parts fill the frame nothing has to be joined.
+        if sum(map(shapely.area, parts)) > shapely.area(self.frame) * (1 - _FILLED):
+            return self.frame
+        return self._framed(parts)
 
 
 def _one_is_enough(clause: Clause, sign: int) -> bool:

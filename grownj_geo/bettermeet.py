@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import isnan, nan
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ import shapely
 from grownj_geo.betterground import Grounds, fewest_new
 from grownj_geo.betterways import Way, degrees, where_of
 from grownj_geo.evidence import clause_label
+from grownj_geo.nearby import nearest_of
 from grownj_geo.nodes import Within
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, miles_to_ft, to_working
 from grownj_geo.words import asked_words, feature_named, feet, joined
@@ -47,52 +49,55 @@ def way_to(
     """
     new = fewest_new(run.bound.clauses[category], run, there)
     place = tuple(float(v) for v in to_working(*lonlat))
-    point = shapely.Point(place)
     town = _town(there, towns)
-    names: dict[str, None] = {}
-    about: list[tuple[Clause | None, Layer, int]] = []
-    for leaf, sign in new:
-        where = where_of(leaf)
-        layer = None if where is None else run.leaves.layer(where.layer)
-        if where is None or layer is None:
-            names[clause_label(leaf, run) if town is None else town[0].name(town[1])] = None
-            about += [] if town is None else [(None, *town)]
-            continue
-        # The way out leads out of what the site is in.
-        feature = _nearest(layer, run.leaves.features(layer, where).tolist(), point if sign == 1 else site.geometry)
-        name = (feature_named(layer, feature) if feature >= 0 else "") or asked_words(
-            where, layer.manifest.title, run.bound
-        )
-        if isinstance(where, Within):
-            around = f"the radius of {feet(miles_to_ft(run.bound.figures[where.radius]))} around {name}"
-            name = around if sign == 1 else f"the way out of {around}"
-        elif sign == -1:
-            name = f"the way out of {name}"
-        names[name] = None
-        about.insert(sum(one[0] is not None for one in about), (leaf, layer, feature))
-    clause, layer, feature = about[0]
-    known = list(names)
+    told = [_told(run, site, leaf, sign, town=town, place=shapely.Point(place)) for leaf, sign in new]
+    # A layer's clause says more than a municipality.
+    first = min(told, key=lambda one: one.clause is None)
+    names = list(dict.fromkeys(one.name for one in told))
     return Way(
-        clause,
+        first.clause,
         " and ".join(dict.fromkeys(clause_label(leaf, run) for leaf, _ in new)),
         run.bound.rulebook.category(category).label,
-        layer,
-        feature,
-        _bounds(run, towns, site, new, town=town, lonlat=lonlat),
+        first.layer,
+        first.feature,
+        _bounds(run, towns, site, told, lonlat),
         (place[0], place[1]),
-        known[0] if len(known) == 1 else f"where {joined(known, 'and')} meet",
+        names[0] if len(names) == 1 else f"where {joined(names, 'and')} meet",
         None,
     )
 
 
+@dataclass(frozen=True)
+class _Told:
+    """A leaf that is new: what it is told by. Without a clause it is the municipality that decides."""
+
+    leaf: Clause
+    sign: int
+    clause: Clause | None
+    layer: Layer
+    feature: int
+    name: str
+
+
+def _told(
+    run: Evaluation, site: Site, leaf: Clause, sign: int, *, town: tuple[Layer, int] | None, place: shapely.Point
+) -> _Told:
+    where = where_of(leaf)
+    layer = None if where is None else run.leaves.layer(where.layer)
+    if where is None or layer is None:
+        assert town is not None  # noqa: S101 - without municipalities such a leaf is the same everywhere
+        return _Told(leaf, sign, None, *town, town[0].name(town[1]))
+    # The way out leads out of what the site is in.
+    feature = _nearest(layer, run.leaves.features(layer, where).tolist(), place if sign == 1 else site.geometry)
+    name = feature_named(layer, feature) if feature >= 0 else ""
+    name = name or asked_words(where, layer.manifest.title, run.bound)
+    if isinstance(where, Within):
+        name = f"the radius of {feet(miles_to_ft(run.bound.figures[where.radius]))} around {name}"
+    return _Told(leaf, sign, leaf, layer, feature, name if sign == 1 else f"the way out of {name}")
+
+
 def _bounds(
-    run: Evaluation,
-    towns: Towns | None,
-    site: Site,
-    new: Sequence[tuple[Clause, int]],
-    *,
-    town: tuple[Layer, int] | None,
-    lonlat: tuple[float, float],
+    run: Evaluation, towns: Towns | None, site: Site, told: Sequence[_Told], lonlat: tuple[float, float]
 ) -> tuple[float, float, float]:
     """Return how far it is to the lines of some clauses at least, as computed to where all hold, and to the place."""
     x, y = shapely.get_coordinates(site.geometry)[0]
@@ -101,24 +106,29 @@ def _bounds(
     sure = Grounds(run, towns, here, far + 1.0, site.uncertainty_ft)
     drawn = Grounds(run, towns, here, far + 1.0, as_computed=True)
     least, both = 0.0, drawn.frame
-    for leaf, sign in new:
-        if town is not None and not drawn.is_measured(leaf):
+    for one in told:
+        where = where_of(one.leaf)
+        if one.clause is None or where is None:
             # It is so in all of the municipality, which is named.
-            ground = town[0].geometry(town[1])
-            away = float(shapely.distance(ground, here)) * FT_PER_FTUS
-            least = max(least, away - site.uncertainty_ft)
-            both = shapely.intersection(both, shapely.clip_by_rect(ground, *drawn.frame.bounds))
-            continue
-        # The line may be where the ground begins that is not surely against it.
-        open_ground = shapely.difference(sure.frame, sure.of(leaf, -sign))
-        least = max(least, float(np.nan_to_num(shapely.distance(open_ground, here))) * FT_PER_FTUS)
-        both = shapely.intersection(both, drawn.of(leaf, sign))
+            ground = shapely.clip_by_rect(one.layer.geometry(one.feature), *drawn.frame.bounds)
+            away = float(shapely.distance(one.layer.geometry(one.feature), here)) * FT_PER_FTUS - site.uncertainty_ft
+        elif one.sign == 1 and one.feature >= 0:
+            ground = drawn.own_ground(one.leaf, one.feature)
+            near = nearest_of(one.layer, run.leaves.features(one.layer, where), site)
+            radius = miles_to_ft(run.bound.figures[where.radius]) if isinstance(where, Within) else 0.0
+            away = 0.0 if near is None else near.low_ft - radius
+        else:
+            ground = drawn.of(one.leaf, one.sign)
+            # The line may be where the ground begins that is not surely against it.
+            open_ground = shapely.difference(sure.frame, sure.of(one.leaf, -one.sign))
+            away = float(np.nan_to_num(shapely.distance(open_ground, here))) * FT_PER_FTUS
+        least, both = max(least, away), shapely.intersection(both, ground)
     value = nan
     if not both.is_empty:
         inside = bool(shapely.intersects(both, here))
         away = float(shapely.distance(shapely.boundary(both) if inside else both, here)) * FT_PER_FTUS
         value = -away if inside else min(away, far)
-    # Both are drawn a little too large, and not by the same.
+    # They are drawn a little too large, and not by the same.
     return min(least, far if isnan(value) else max(value, 0.0)), value, far
 
 

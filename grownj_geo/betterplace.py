@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     XY = tuple[float, float]
 
-__all__ = ["SAME_FT", "Found", "nearest_place"]
+__all__ = ["MOST_TURNS", "SAME_FT", "Found", "nearest_place"]
 
 SAME_FT = 2.0
 """Places whose distances differ by no more than this are as near as each other."""
@@ -25,7 +25,8 @@ SAME_FT = 2.0
 # is narrow, less.
 _DEPTH_FT, _DEEP_FT, _NARROW_FT = 0.5, 4.0, 0.1
 _CUT_FT = 25.0
-_MOST_TURNS = 60
+MOST_TURNS = 60
+"""At the edge of ground that has it not where it should, no more places are tried than some for each of these."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,12 @@ class Found:
 
 
 def nearest_place(
-    ground: shapely.Geometry, point: shapely.Point, ask: Callable[[XY], bool], *, limit_ft: float = inf
+    ground: shapely.Geometry,
+    point: shapely.Point,
+    ask: Callable[[XY], bool],
+    *,
+    limit_ft: float = inf,
+    most_turns: int = MOST_TURNS,
 ) -> Found:
     """Return the nearest place in some ground of which asking says yes.
 
@@ -63,6 +69,8 @@ def nearest_place(
         Says of a place (x, y in EPSG:3424) whether it has what is looked for.
     limit_ft
         Places are looked for that are nearer than this, in international feet.
+    most_turns
+        At how many edges of the ground is asked, one after the other, before the search is broken off.
 
     Examples
     --------
@@ -75,7 +83,7 @@ def nearest_place(
     """
     best: XY | None = None
     best_ft, open_ft, away, narrow = limit_ft, inf, 0.0, False
-    for _ in range(_MOST_TURNS):
+    for _ in range(most_turns):
         if ground.is_empty:
             return _found(best, best_ft, open_ft)
         target = _nearest(ground, point)

@@ -67,10 +67,10 @@ __all__ = ["Better", "Finder", "NextBetter", "Step", "next_better"]
 
 _DEGREE_DIGITS = 7
 _MOST_STEPS = {"yes": 3, "undetermined": 2}
-_REACHES_FT = (5_000.0, 20_000.0, 80_000.0, 320_000.0, WHOLE_STATE_FT)
+_REACHES_FT = (*(5_000.0 * 2**i for i in range(8)), WHOLE_STATE_FT)
 """The ground of a line is drawn so far around a site, one after the other; the last is all of New Jersey."""
 
-_LITTLE_FARTHER = 2.0
+_LITTLE_FARTHER = 1.25
 _MOST_VERTICES = 1_500_000
 """Ground with more vertices than this is not drawn: nobody would wait for it."""
 
@@ -273,11 +273,9 @@ class Finder:
                 name = line.category
                 if name not in open_still:
                     continue
-                if grounds.vertices(run.bound.clauses[name]) > _MOST_VERTICES:
-                    broken.add(name)
-                    continue
                 limit = min(window, self._best_ft(line, names))
-                least[name], stopped = self._go_nearest(grounds, run, site, name, limit)
+                none_within, stopped = self._go_nearest(grounds, run, site, name, limit)
+                least[name] = max(least[name], none_within)
                 if stopped:
                     broken.add(name)
         return least
@@ -294,27 +292,34 @@ class Finder:
         """Go to the nearest place in a category's ground; return how near there is none, and whether that is all."""
         start = grounds.point.x, grounds.point.y
         lon, lat = degrees(start)
-        abroad = False
 
         def ask(place: tuple[float, float]) -> bool:
-            nonlocal abroad
             # Rounded as it is told: what is said is what was asked.
             to_lon, to_lat = (round(v, _DEGREE_DIGITS) for v in degrees(place))
             far = float(geodesic_ft(lon, lat, to_lon, to_lat))
             *_, bearing = towards(lon, lat, to_lon, to_lat, far)
             move = Move(to_lon, to_lat, bearing, far)
             there = self._asked_at(site, start, move)
-            if there is None:
-                abroad = True
-            elif there.category(category).first == 1:
-                self._tried.append(_Tried(None, move, far, there))
-                return True
-            return False
+            if there is None or there.category(category).first != 1:
+                return False
+            self._tried.append(_Tried(None, move, far, there))
+            return True
 
-        ground = grounds.of(run.bound.clauses[category])
+        clause = run.bound.clauses[category]
+        rough = grounds.rough.of(clause)
+        if not shapely.intersects(rough, grounds.point):
+            # Of what municipalities decide alone, or nearly so, nothing else has to be drawn.
+            found = nearest_place(rough, grounds.point, ask, limit_ft=limit_ft, most_turns=1)
+            if not found.broken_off:
+                return found.none_within_ft, False
+        if grounds.vertices(clause) > _MOST_VERTICES:
+            return 0.0, True
+        ground = grounds.of(clause)
         found = nearest_place(ground, grounds.point, ask, limit_ft=limit_ft)
-        if found.broken_off and abroad:
-            found = nearest_place(grounds.on_land(ground), grounds.point, ask, limit_ft=limit_ft)
+        if found.broken_off:
+            # Off the shore much ground is drawn on which municipal clauses do not hold.
+            ground = grounds.on_land(grounds.ashore.of(clause))
+            found = nearest_place(ground, grounds.point, ask, limit_ft=limit_ft)
         return found.none_within_ft, found.broken_off
 
     def _nearest_of_all(

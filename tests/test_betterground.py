@@ -90,7 +90,7 @@ def grounds_of(rule: Any, *, unsure_ft: float = 0.0, with_towns: bool = False, *
 )
 def test_a_place_is_in_the_ground_where_asking_there_says_so(rule: Any, unsure_ft: float, sign: int) -> None:
     engine, grounds = grounds_of(
-        rule, unsure_ft=unsure_ft, with_towns="designated" in str(rule) or "meadow" in str(rule)
+        rule, unsure_ft=unsure_ft, with_towns="designated" in str(rule) or "meadow" in str(rule) or "fact" in str(rule)
     )
     ground = grounds.of(engine.bound.clauses["answer"], sign)
     chance = np.random.default_rng(7)
