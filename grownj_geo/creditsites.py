@@ -46,8 +46,8 @@ def areas_of_site(
     pin, municipality
         Where it is, in place of `typed`.
     typed
-        Where it is, as `grownj check` takes it; empty where a parcel number or a municipality says it. Or the site, where
-        that was found already; the facts that it has count with `facts`.
+        Where it is, as `grownj check` takes it; empty where a parcel number or a municipality says it. Or the site that
+        was found already; the facts that it has count with `facts`.
     name
         The building, for messages.
 

@@ -16,6 +16,7 @@ from grownj_geo.atlas import DEFAULT_AS_OF
 from grownj_geo.determination import Determination
 from grownj_geo.errors import FactError, RulebookError
 from grownj_geo.facts import parse_fact
+from grownj_geo.forms import FormList, load_forms
 from grownj_geo.serveanswers import Terms, terms_of
 from grownj_geo.servefinding import places_words, search_words, suggested
 from grownj_geo.servehelpers import better as next_line
@@ -340,5 +341,11 @@ async def facts() -> Any:  # noqa: ANN401 - same
 
 @router.get("/readings", response_model=ReadingList, tags=["lists"])
 async def readings() -> Any:  # noqa: ANN401 - same
-    """Return the open questions of the law's geography."""
+    """Return the open questions of the law's geography (``of`` areas) and of the credit rules (``of`` credits)."""
     return {"readings": reading_rows()}
+
+
+@router.get("/forms", response_model=FormList, tags=["lists"])
+async def forms() -> Any:  # noqa: ANN401 - same
+    """Return the forms of what is not asked of a site itself: a project for `credits`, and what stands on a report."""
+    return {"forms": list(load_forms().values())}

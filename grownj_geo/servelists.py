@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from grownj_geo.atlas import DEFAULT_AS_OF
 from grownj_geo.binding import bind
+from grownj_geo.creditreadings import credit_readings
 from grownj_geo.determination import software
 from grownj_geo.determine import DISCLAIMER
 from grownj_geo.errors import RulebookError
@@ -113,9 +114,11 @@ def fact_rows() -> list[dict[str, Any]]:
 
 
 def reading_rows() -> list[dict[str, Any]]:
-    """Return the open questions, with the categories that name each."""
+    """Return the open questions of the law's geography, then of the credit rules, with who names each."""
     named = _named_by("readings")
-    return [entry.model_dump(mode="json") | {"named_by": named.get(entry.id, [])} for entry in load_readings().values()]
+    of_areas = [entry.model_dump(mode="json") | {"of": "areas"} for entry in load_readings().values()]
+    of_credits = [entry.model_dump(mode="json") | {"of": "credits"} for entry in credit_readings().values()]
+    return [row | {"named_by": named.get(row["id"], [])} for row in (*of_areas, *of_credits)]
 
 
 def _named_by(kind: str) -> dict[str, list[str]]:

@@ -182,14 +182,9 @@ class CreditAsk(_Asked):
         The same as a site that is asked about is given, with its facts: `determine` takes it so.
     areas
         The areas: of `grownj credits areas`, or names with yes or no.
-    as_of
-        The day of the areas; that of the approval or the application unless given.
-    readings
-        Ways to read the law and the rules of credits where they are open.
-    trust
-        Which figures are taken as they stand.
-    strict
-        Nothing is assumed that is not stated.
+    as_of, readings, trust, strict
+        The day of the areas, by default that of the approval or the application; ways to read the law and the rules of
+        credits; which figures are taken as they stand; whether nothing is assumed.
     """
 
     project: dict[str, Any]

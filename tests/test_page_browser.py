@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from browser import PHONE, WATCH, chromium
@@ -435,6 +436,125 @@ def test_facts_and_the_day_change_the_answer(desk: Desk) -> None:
     assert page.inner_text("#problem") == ""
 
 
+def test_readings_of_the_law_are_chosen_and_change_the_answer(desk: Desk, home: Path) -> None:
+    page = desk.page
+    desk.ask(METROPARK)
+    before = desk.record()
+    page.click("#readings-open")
+    page.wait_for_selector("#reading-A11")
+    offered = page.evaluate("[...document.querySelectorAll('#readings-list fieldset')].map((one) => one.id)")
+    with httpx.Client() as client:
+        known = client.get(desk.address + "api/v1/readings").json()["readings"]
+    # Every question that can be read otherwise is there, and as the service lists them.
+    wanted = {f"reading-{one['id']}" for one in known if one["of"] == "areas" and one["kind"] == "option"}
+    assert set(offered) == wanted
+    assert page.is_checked("#reading-A11 input[value=loose]")
+    page.focus("#reading-A11 input[value=loose]")
+    page.keyboard.press("ArrowDown")
+    assert page.is_checked("#reading-A11 input[value=strict]")
+    with desk.answered():
+        page.click("text=Use these readings")
+    assert page.inner_text("#readings-count") == "(1)"
+    assert "(A11): " in page.inner_text("#read-as")
+    record = desk.record()
+    assert record == check(home, METROPARK, "--reading", "A11=strict") != before
+    assert "A11 strict" in page.text_content("#many-readings")
+    link = page.evaluate("window.location.hash")
+    page.goto("about:blank")
+    desk.open(link + "&reading=A99%3Dodd&reading=A11%3Dnone")
+    page.wait_for_selector("#record-json")
+    assert "A11=none" in page.inner_text("#problem")
+    assert "A99=odd" in page.inner_text("#problem")
+    page.click("#readings-open")
+    page.wait_for_selector("#reading-A11")
+    page.click("#readings-clear")
+    with desk.answered():
+        page.click("text=Use these readings")
+    assert desk.record() == before
+
+
+def _fill_project(page: Page) -> None:
+    page.select_option("#credits-business-0-industry-value", "manufacturing")
+    page.fill("#credits-building-0-gross_leasable_sqft-value", "50,000")
+    page.select_option("#credits-building-0-premises-value", "industrial")
+    page.select_option("#credits-building-0-construction-value", "rehabilitation")
+    page.click("#credits-jobs-add")
+    assert page.evaluate("document.activeElement.id") == "credits-jobs-0-title"
+    page.select_option("#credits-jobs-0-kind-value", "new")
+    page.fill("#credits-jobs-0-count-value", "30")
+    page.check("#credits-jobs-0-health_benefits input[value=yes]")
+
+
+def test_a_project_has_its_credit_beside_the_findings(desk: Desk, home: Path, tmp_path: Path) -> None:
+    page = desk.page
+    desk.ask(LOT)
+    page.click("#credits-open")
+    page.wait_for_selector("#credits-list details")
+    page.click("text=Compute the credit")
+    assert "An answer is needed" in page.inner_text("#credits-problem")
+    assert page.evaluate("document.activeElement.id") == "credits-business-0-industry-value"
+    _fill_project(page)
+    page.fill("#credits-jobs-0-count-value", "many")
+    page.click("text=Compute the credit")
+    assert "Expected a plain number" in page.inner_text("#credits-problem")
+    page.fill("#credits-jobs-0-count-value", "30")
+    page.click("text=Compute the credit")
+    page.wait_for_selector("#credit-award", timeout=60_000)
+    project = {
+        "business": {"industry": "manufacturing"},
+        "buildings": [{"gross_leasable_sqft": 50_000, "premises": "industrial", "construction": "rehabilitation"}],
+        "jobs": [{"kind": "new", "count": 30, "health_benefits": True}],
+    }
+    file = tmp_path / "project.json"
+    file.write_text(json.dumps(project), encoding="utf-8")
+    command = [sys.executable, "-m", "grownj_geo", "credits", "project", str(file), "--site", LOT, "--json"]
+    environment = {**os.environ, "GROWNJ_HOME": str(home)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    award = json.loads(done.stdout)["award"]
+    assert f"${float(award['low']):,.0f} to ${float(award['high']):,.0f} in all" in page.inner_text("#credit-award")
+    assert "state " not in page.inner_text("#credit-card ul")
+    # It follows the site, is in no link, and can be changed.
+    assert "manufacturing" not in page.evaluate("window.location.href")
+    desk.ask(METROPARK)
+    page.wait_for_selector("#credit-award", timeout=60_000)
+    there = page.inner_text("#credit-award")
+    page.click("#credit-change")
+    page.wait_for_selector("#credits-jobs-0-count-value")
+    assert page.input_value("#credits-jobs-0-count-value") == "30"
+    page.click("text=Take this entry out")
+    assert page.evaluate("document.activeElement.id") == "credits-jobs-add"
+    # Without any entry of jobs it would not be known that there are none.
+    page.click("text=Compute the credit")
+    assert "an entry is needed" in page.inner_text("#credits-problem")
+    page.click("#credits-jobs-add")
+    page.select_option("#credits-jobs-0-kind-value", "new")
+    page.fill("#credits-jobs-0-count-value", "0")
+    with desk.answered():
+        page.click("text=Compute the credit")
+    page.wait_for_selector("#credit-card:has-text('eligible: no')", timeout=60_000)
+    assert page.inner_text("#credit-award") != there
+
+
+def test_the_preparer_and_the_day_stand_on_reports(desk: Desk) -> None:
+    page = desk.page
+    desk.ask(METROPARK)
+    page.click("#report-stated")
+    page.fill("#report-preparer-value", "A. <b>Analyst")
+    page.fill("#report-date-value", "2 May 2017")
+    page.check("#report-map input[value=no]")
+    page.click("text=Keep it")
+    assert page.inner_text("#on-report") == "On the report: A. <b>Analyst; 2 May 2017."
+    with page.expect_download(timeout=90_000) as found:
+        page.click("#report-html")
+    content = Path(found.value.path()).read_text(encoding="utf-8")
+    assert "A. &lt;b&gt;Analyst" in content
+    assert "2 May 2017" in content
+    assert "<svg" not in content
+    # It stays for the next site.
+    desk.ask(LOT)
+    assert "A. <b>Analyst" in page.inner_text("#on-report")
+
+
 def test_a_link_asks_the_same_question_again(desk: Desk) -> None:
     page = desk.page
     desk.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -670,6 +790,23 @@ def test_nothing_keeps_anybody_out(browser: Browser, service: Served, *, dark: b
     page.evaluate("document.querySelectorAll('#facts details').forEach((part) => { part.open = true; })")
     assert breaches(page, colours_only=dark) == []
     page.click("#facts [data-close]")
+    page.click("#readings-open")
+    page.wait_for_selector("#reading-A11")
+    assert breaches(page, colours_only=dark) == []
+    page.click("#readings [data-close]")
+    page.click("#credits-open")
+    page.wait_for_selector("#credits-list details")
+    _fill_project(page)
+    page.evaluate("document.querySelectorAll('#credits details').forEach((part) => { part.open = true; })")
+    assert breaches(page, colours_only=dark) == []
+    page.click("text=Compute the credit")
+    page.wait_for_selector("#credit-award", timeout=60_000)
+    page.evaluate("document.querySelectorAll('#credit details').forEach((part) => { part.open = true; })")
+    assert breaches(page, colours_only=dark) == []
+    page.click("#report-stated")
+    page.wait_for_selector("#report-preparer-value")
+    assert breaches(page, colours_only=dark) == []
+    page.click("#report [data-close]")
     page.click("#draw-open")
     assert breaches(page, colours_only=dark) == []
     desk.ask(FAR_TWIN)
@@ -690,6 +827,16 @@ def test_a_phone_has_it_all_in_one_column(browser: Browser, service: Served) -> 
     # The map and below it the answer are what is seen, without a scroll.
     assert page.query_selector("#headline").bounding_box()["y"] < 740
     assert breaches(page) == []
+    for name, first in (
+        ("readings", "#reading-A11"),
+        ("credits", "#credits-business-0-industry"),
+        ("report", "#report-preparer"),
+    ):
+        page.tap("#report-stated" if name == "report" else f"#{name}-open")
+        page.wait_for_selector(first)
+        wide = f"document.querySelector('#{name} .dialog-body').scrollWidth <= 360"
+        assert page.evaluate(wide), name
+        page.tap(f"#{name} [data-close]")
     page.tap("text=Many sites")
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.tap("nav >> text=One site")

@@ -14,6 +14,7 @@ from serving import load_parcels, parcels_file, serving
 from typer.testing import CliRunner
 
 from grownj_geo import cli
+from grownj_geo.creditreadings import credit_readings
 from grownj_geo.facts import load_facts
 from grownj_geo.manifest import load_manifests
 
@@ -314,12 +315,44 @@ def test_credits_are_what_the_command_computes(served: Served, home: Path, tmp_p
     file.write_text(json.dumps(project), encoding="utf-8")
     wanted = json.loads(_command(home, "credits", "project", str(file), "--site", "0408_81_1", "--json"))
     assert _post(served, "credits", project=project, site="0408_81_1") == wanted
+    assert _post(served, "credits", project=project, place={"site": "0408_81_1"}) == wanted
+    twice = _refused(served, "credits", project=project, place={"site": "0408_81_1"}, site="0408_81_1")
+    assert (twice["status"], twice["code"]) == (422, "fact_not_accepted")
     by_hand = _post(served, "credits", project=project, areas={"rest": "no"})
     assert by_hand["award"] != wanted["award"]
     both = _refused(served, "credits", project=project, site="0408_81_1", areas={"rest": "no"})
     assert (both["status"], both["code"]) == (422, "fact_not_accepted")
     project["buildings"][0]["site"] = str(tmp_path / "site.geojson")
-    assert "files are not opened" in _refused(served, "credits", project=project)["detail"]
+    refused = _refused(served, "credits", project=project)["detail"]
+    assert refused.startswith("Building site: ")
+    assert "files are not opened" in refused
+
+
+def test_credits_count_the_facts_of_the_place_and_those_of_the_building_must_agree(served: Served) -> None:
+    building = {"premises": "other", "construction": "new", "gross_leasable_sqft": 50000}
+    jobs = [{"kind": "new", "count": 100, "health_benefits": True}]
+    project: dict[str, Any] = {"business": {"industry": "other"}, "jobs": jobs, "buildings": [building]}
+    place = {"geometry": {"type": "Point", "coordinates": [-74.9, 39.85]}}
+    aided = place | {"facts": {"lfb_supervision": True}}
+    plain = _post(served, "credits", project=project, place=place)
+    stated = _post(served, "credits", project=project, place=aided)
+    assert plain != stated
+    building["facts"] = {"lfb_supervision": True}
+    assert _post(served, "credits", project=project, place=place) == stated
+    building["facts"] = {"lfb_supervision": False}
+    refused = _refused(served, "credits", project=project, place=aided)
+    assert "Building site: the fact lfb_supervision is stated as True of the site and as False" in refused["detail"]
+
+
+def test_credits_of_more_buildings_than_are_looked_up_are_refused(served: Served) -> None:
+    building = {"premises": "other", "construction": "new", "gross_leasable_sqft": 5000, "site": "40.7344,-74.1641"}
+    project = {
+        "business": {"industry": "other"},
+        "jobs": [],
+        "buildings": [building | {"id": f"b{i}"} for i in range(21)],
+    }
+    refused = _refused(served, "credits", project=project)
+    assert (refused["status"], refused["code"]) == (422, "too_many_places")
 
 
 # -- lists ---------------------------------------------------------------------------------------------
@@ -347,7 +380,9 @@ def test_lists_are_those_of_the_commands(served: Served, home: Path) -> None:
     assert [fact["name"] for fact in facts] == list(load_facts())
     assert all(fact["question"] and fact["used_by"] for fact in facts if fact["kind"] == "fact")
     listed = json.loads(_command(home, "rules", "readings", "--json"))
-    assert [dict(each, named_by=None) for each in readings] == [dict(each, named_by=None) for each in listed]
+    of_areas = [dict(each, named_by=None) for each in readings if each.pop("of") == "areas"]
+    assert of_areas == [dict(each, named_by=None) for each in listed]
+    assert [each["id"] for each in readings[len(of_areas) :]] == list(credit_readings())
     assert rule == json.loads(_command(home, "rules", "show", "priority_area", "--json"))
     known = json.loads(_command(home, "rules", "list", "--json"))["categories"]
     own = [category["id"] for category in rules["categories"] if category["rulebook"] == "grow-nj"]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    import httpx
     from feature_servers import Asked
     from serving import Served
 
@@ -158,6 +159,47 @@ def test_a_locator_that_gives_no_answer_is_said_and_nothing_is_made_up(
     (said,) = [each for each in found["asked"] if each["locator"] == "census"]
     assert said["outcome"] == "failed"
     assert kind in said["words"] or "no answer" in said["words"]
+
+
+def test_an_address_of_a_project_is_looked_up_where_all_are_and_not_where_reports_are_made(
+    asking: Served, census: CensusServer
+) -> None:
+    building = {"premises": "other", "construction": "new", "gross_leasable_sqft": 50000, "site": HALL}
+    project = {"business": {"industry": "other"}, "jobs": [{"kind": "new", "count": 100}], "buildings": [building]}
+    begun, go_on = threading.Event(), threading.Event()
+
+    def rule(_: Asked) -> None:
+        begun.set()
+        go_on.wait(2.5)
+
+    def ask(found: list[httpx.Response]) -> None:
+        with asking.client() as client:
+            found.append(client.post("/api/v1/credits", json={"project": project}))
+
+    census.rules.append(rule)
+    found: list[httpx.Response] = []
+    with asking.client() as client:
+        client.post("/api/v1/better", json={"site": "40.7144,-74.1641"})
+        waiting = threading.Thread(target=ask, args=(found,))
+        waiting.start()
+        assert begun.wait(20)
+        assert client.post("/api/v1/better", json={"site": "40.7144,-74.1642"}).status_code == 200
+        assert waiting.is_alive(), "the locator kept whoever needs the helper waiting"
+        go_on.set()
+        waiting.join(30)
+        census.rules.clear()
+        bare = {key: value for key, value in building.items() if key != "site"}
+        nowhere_said = client.post("/api/v1/credits", json={"project": project | {"buildings": [bare]}})
+        by_place = client.post(
+            "/api/v1/credits", json={"project": project | {"buildings": [bare]}, "place": {"site": HALL}}
+        )
+        nowhere = building | {"site": "999 Nowhere Blvd, Newark", "id": "north"}
+        refused = client.post("/api/v1/credits", json={"project": project | {"buildings": [nowhere]}})
+    assert found[0].status_code == 200, found[0].text
+    assert found[0].json() == by_place.json() != nowhere_said.json()
+    assert refused.status_code == 422
+    assert refused.json()["detail"].startswith("Building north: ")
+    assert refused.json()["code"] == "place_not_found"
 
 
 def test_a_locator_that_dawdles_keeps_nobody_else_waiting(asking: Served, census: CensusServer) -> None:

@@ -282,6 +282,26 @@ function stated(record, factLabels, acts) {
   );
 }
 
+// Readings that somebody chose, beside those that are taken unless somebody does.
+function readAs(question, acts) {
+  const chosen = Object.entries(question.readings);
+  if (chosen.length === 0) return null;
+  return make(
+    "div",
+    { class: "box", id: "read-as" },
+    make("h3", {}, "Read otherwise, as you chose"),
+    make(
+      "ul",
+      {},
+      chosen.map(([id, option]) => {
+        const reading = acts.readings.find((one) => one.id === id);
+        return make("li", {}, make("strong", {}, reading.title + " (" + id + "): "), reading.options[option]);
+      }),
+    ),
+    button("Change the readings", acts.read, { class: "link" }),
+  );
+}
+
 function layersUsed(record) {
   const rows = record.layers
     .filter((one) => one.status !== "missing")
@@ -348,11 +368,15 @@ export function showAnswer({ record, question, view, acts, factLabels, card }) {
       button("PDF report", (event) => acts.report("pdf", event.currentTarget), { id: "report-pdf", class: "main" }),
       button("Web report", (event) => acts.report("html", event.currentTarget), { id: "report-html" }),
       button("JSON record", acts.record, { id: "record-json" }),
+      button("Preparer and date", acts.onReport, { id: "report-stated" }),
       button("Copy link", acts.share, { id: "share" }),
     ),
+    make("p", { class: "note", id: "on-report" }),
     make("div", { id: "shared" }),
     card,
     stated(record, factLabels, acts),
+    readAs(question, acts),
+    make("div", { id: "credit" }),
     group("Yes", of("yes"), true, row),
     group("Undetermined", of("undetermined"), true, row),
     group("No", of("no"), false, row),

@@ -192,8 +192,10 @@ export async function readyAreas(map, taken) {
     return rows;
   }
 
-  async function setDay(asOf) {
-    day = asOf === null ? "" : "?as_of=" + encodeURIComponent(asOf);
+  async function setDay(asOf, readings) {
+    const asks = new URLSearchParams(asOf === null ? {} : { as_of: asOf });
+    for (const [id, option] of Object.entries(readings)) asks.append("reading", id + "=" + option);
+    day = asks.size === 0 ? "" : "?" + asks;
     const asked = day;
     const known = await call("areas" + asked);
     if (asked !== day) return;

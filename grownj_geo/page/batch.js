@@ -28,7 +28,7 @@ function keepIds(ids) {
   window.localStorage.setItem(KEPT, JSON.stringify(ids.slice(0, 50)));
 }
 
-export function readyBatch({ asOf, wrongDay, about, labels }) {
+export function readyBatch({ question, wrongDay, about, labels }) {
   const list = byId("jobs");
   const rows = new Map();
   const { limits } = about;
@@ -192,7 +192,8 @@ export function readyBatch({ asOf, wrongDay, about, labels }) {
     form.append("file", file, file.name);
     form.append("columns", document.querySelector("input[name=columns]:checked").value);
     form.append("format", byId("many-format").value);
-    if (asOf() !== null) form.append("as_of", asOf());
+    if (question().asOf !== null) form.append("as_of", question().asOf);
+    for (const [id, option] of Object.entries(question().readings)) form.append("reading", id + "=" + option);
     busy(start, true);
     start.textContent = "Sending…";
     say("Sending " + visible(file.name));

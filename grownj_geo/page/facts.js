@@ -1,13 +1,7 @@
 // The form of site facts, made from the vocabulary: what a map cannot show, asked in the vocabulary's own questions.
 import { call, Problem } from "./api.js";
 import { byId, count, make, openDialog } from "./dom.js";
-
-const BOOLEANS = [
-  ["", "not stated"],
-  ["yes", "yes"],
-  ["no", "no"],
-];
-const NUMBER = /^[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d*)?$/;
+import { fault, fieldOf, markFault } from "./form.js";
 
 export function readyFacts({ apply }) {
   const dialog = byId("facts");
@@ -43,50 +37,7 @@ export function readyFacts({ apply }) {
           (fact.used_by.length ? "; used for " + fact.used_by.map((one) => labels[one] || one.replaceAll("_", " ")).join(", ") : ""),
       ),
     ];
-    if (fact.type === "boolean") {
-      const answers = BOOLEANS.map(([answer, words]) => {
-        const one = make("input", { type: "radio", name: id, value: answer, checked: String(value) === answer });
-        one.addEventListener("change", () => change(answer));
-        return make("label", { class: "choice" }, one, make("span", {}, words));
-      });
-      return make(
-        "fieldset",
-        { class: "fact", id: id, "aria-describedby": id + "-about" },
-        make("legend", {}, fact.question),
-        make("div", { class: "answers" }, answers),
-        notes,
-      );
-    }
-    const about = { id: id + "-value", "aria-describedby": id + "-about" };
-    let entry = null;
-    if (fact.type === "choice") {
-      entry = make(
-        "select",
-        about,
-        make("option", { value: "" }, "not stated"),
-        fact.choices.map((one) => make("option", { value: one, selected: one === value }, one.replaceAll("_", " "))),
-      );
-    } else {
-      const kinds = { date: "date", number: "text", text: "text" };
-      entry = make("input", {
-        ...about,
-        type: kinds[fact.type],
-        inputmode: fact.type === "number" ? "decimal" : null,
-        value: value,
-        autocomplete: "off",
-      });
-    }
-    entry.addEventListener("input", () => {
-      entry.removeAttribute("aria-invalid");
-      change(entry.value.trim());
-    });
-    return make(
-      "div",
-      { class: "fact", id: id },
-      make("label", { for: about.id }, fact.question),
-      make("div", {}, entry, fact.unit ? make("span", { class: "note" }, " " + fact.unit) : null),
-      notes,
-    );
+    return fieldOf(fact, { id: id, value: value, change: change, notes: notes, about: id + "-about" });
   }
 
   function show() {
@@ -124,7 +75,7 @@ export function readyFacts({ apply }) {
   function faulty() {
     for (const fact of known) {
       const value = values[fact.name];
-      if (value !== undefined && fact.type === "number" && !NUMBER.test(value)) return fact;
+      if (fault(fact, value) !== "") return fact;
     }
     return null;
   }
@@ -169,14 +120,10 @@ export function readyFacts({ apply }) {
   });
   byId("facts-form").addEventListener("submit", (event) => {
     event.preventDefault();
-    const fault = faulty();
-    if (fault !== null) {
-      problem.textContent = fault.question + " Expected " + fault.expected + ".";
-      const entry = byId("fact-" + fault.name + "-value");
-      if (entry !== null) {
-        entry.setAttribute("aria-invalid", "true");
-        entry.focus();
-      }
+    const wrong = faulty();
+    if (wrong !== null) {
+      problem.textContent = wrong.question + " " + fault(wrong, values[wrong.name]);
+      markFault("fact-" + wrong.name);
       return;
     }
     dialog.close();

@@ -3,7 +3,9 @@ import { call, Problem, useToken } from "./api.js";
 import { needs, showAnswer, summary } from "./answer.js";
 import { readyAreas } from "./areas.js";
 import { readyBatch } from "./batch.js";
+import { better, drawn } from "./beside.js";
 import { compare } from "./compare.js";
+import { readyCredits } from "./credits.js";
 import { dayShown, wrongDay } from "./day.js";
 import { byId, count, feet, make, plain, readyDialogs, say, visible } from "./dom.js";
 import { readyDrawing } from "./drawing.js";
@@ -11,6 +13,8 @@ import { readyFacts } from "./facts.js";
 import { showLayers } from "./layers.js";
 import { readyMap } from "./map.js";
 import * as questions from "./question.js";
+import { readyReadings, unknownReadings } from "./readings.js";
+import { readyReportForm } from "./reportform.js";
 import { readySearch } from "./search.js";
 import { hideChoices, showChoices, siteCard } from "./site.js";
 import { shareLink, takeRecord, takeReport } from "./take.js";
@@ -25,6 +29,7 @@ const state = {
   running: null,
   wrongDay: "",
   factLabels: new Map(),
+  readings: [],
 };
 const MOST_KEPT = 300_000;
 // The service's own words also name ways of the command line; these are those of this page.
@@ -35,6 +40,9 @@ let view = null;
 let areas = null;
 let drawing = null;
 let facts = null;
+let readings = null;
+let credits = null;
+let onReport = null;
 let search = null;
 
 // -- asking -----------------------------------------------------------------------------------------------
@@ -112,7 +120,9 @@ async function run({ fit, focus = false, told = [] }) {
     // Who sent a text goes on with its answer; who moves a marker goes on moving it.
     if (focus) byId("answer-title").focus({ preventScroll: true });
     if (overlay.problem !== undefined) problem([...told, "The map could not be drawn for this answer. " + overlay.problem]);
-    better(asked, running);
+    const current = () => running === state.running;
+    better(asked, current);
+    credits.beside(question, record, { signal: running.signal, current: current });
     if (!record.site.located_by.startsWith("coordinates")) alternatives(question, running);
   } catch (error) {
     if (error.name === "AbortError" || running !== state.running) return;
@@ -130,16 +140,6 @@ function done() {
   document.documentElement.dataset.asked = String(Number(document.documentElement.dataset.asked || 0) + 1);
 }
 
-// An answer stands without its drawing; what is asked wrongly is told once, by the answer.
-async function drawn(asked) {
-  try {
-    return await call("overlay", asked);
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    return { features: [], problem: error.message };
-  }
-}
-
 function show(record, text, overlay, question, fit) {
   state.record = record;
   state.text = text;
@@ -153,7 +153,10 @@ function show(record, text, overlay, question, fit) {
     why: (finding) => showWhy(questions.toBody(question), finding),
     line: line,
     state: stateFacts,
-    report: (format, pressed) => takeReport(format, pressed, state.question, problem),
+    report: (format, pressed) => takeReport(format, pressed, state.question, onReport.stated(), problem),
+    onReport: () => onReport.open(),
+    readings: state.readings,
+    read: () => readings.open(state.question, state.record),
     record: () => takeRecord(state.text),
     share: () => shareLink({ ...state.question, asOf: record.as_of }),
     putBack: () => ask({ site: question.typed }),
@@ -163,6 +166,7 @@ function show(record, text, overlay, question, fit) {
   showAnswer({ record: record, question: question, view: view, acts: acts, factLabels: state.factLabels, card: card });
   // What had the focus in the answer before has it in the new one, or the answer itself.
   if (held !== "") (byId(held) || byId("answer")).focus({ preventScroll: true });
+  sayOnReport();
   document.title = record.place.words + " – Grow New Jersey incentive areas";
   say(summary(record));
   if (fit && window.innerWidth <= 760) byId("stage").scrollIntoView({ block: "start" });
@@ -247,20 +251,6 @@ async function alternatives(question, running) {
   }
 }
 
-async function better(asked, running) {
-  try {
-    const found = await call("better", asked);
-    const into = byId("better");
-    if (running !== state.running || into === null || !found.words) return;
-    into.replaceChildren(make("strong", {}, "Next better: "), visible(found.words));
-  } catch (error) {
-    // The answer stands without it; what it is missing is said in its place.
-    if (error instanceof Problem && running === state.running && byId("better") !== null)
-      byId("better").textContent = "How far the next better line is could not be measured: " + error.message;
-    else if (error.name !== "AbortError" && !(error instanceof Problem)) throw error;
-  }
-}
-
 // -- what is done with a place ------------------------------------------------------------------------------
 
 function placed(at) {
@@ -318,9 +308,18 @@ function stateFacts(at = null) {
   facts.open(state.question, { needs: record === null ? [] : needs(record), names: names, at: at });
 }
 
-function countFacts() {
-  const n = Object.keys(state.question.facts).length;
-  byId("facts-count").textContent = n === 0 ? "" : "(" + n + ")";
+function countStated() {
+  for (const what of ["facts", "readings"]) {
+    const n = Object.keys(state.question[what]).length;
+    byId(what + "-count").textContent = n === 0 ? "" : "(" + n + ")";
+  }
+  const read = Object.entries(state.question.readings).map(([id, option]) => id + " " + option.replaceAll("_", " "));
+  byId("many-readings").textContent = read.length === 0 ? "" : "The law is read as you chose: " + read.join("; ") + ".";
+}
+
+function sayOnReport() {
+  const words = onReport.words();
+  if (byId("on-report") !== null) byId("on-report").textContent = words.length === 0 ? "" : "On the report: " + words.map(visible).join("; ") + ".";
 }
 
 // -- views, day, start ------------------------------------------------------------------------------------------
@@ -358,7 +357,7 @@ async function drawAreas() {
         throw error;
       });
     }
-    await (await areas).setDay(state.question.asOf);
+    await (await areas).setDay(state.question.asOf, state.question.readings);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     byId("map").dataset.day = "none";
@@ -391,11 +390,15 @@ function privacy() {
         ".";
 }
 
-// A fact that nobody knows is left out and told, as a day that is none: whatever else a link says still counts.
-function unknownFacts() {
+// A fact or a reading that nobody knows is left out and told, as a day that is none: whatever else a link says still counts.
+function unknownNames() {
   const unknown = Object.keys(state.question.facts).filter((name) => !state.factLabels.has(name));
   for (const name of unknown) delete state.question.facts[name];
-  return unknown.map((name) => "The fact “" + visible(name).slice(0, 60) + "” is none that is known; it is left out.");
+  const left = unknownReadings(state.question.readings, state.readings);
+  return [
+    ...unknown.map((name) => "The fact “" + visible(name).slice(0, 60) + "” is none that is known; it is left out."),
+    ...left.map((name) => "The reading “" + visible(name).slice(0, 60) + "” is none that is known; it is left out."),
+  ];
 }
 
 // Take a question from the page's address, or from the browser's Back button.
@@ -441,11 +444,27 @@ async function start() {
   facts = readyFacts({
     apply: (stated) => {
       ask({ facts: stated }, { fit: false });
-      countFacts();
+      countStated();
     },
   });
+  readings = readyReadings({
+    apply: (chosen) => {
+      ask({ readings: chosen }, { fit: false });
+      countStated();
+      drawAreas();
+    },
+  });
+  credits = readyCredits({
+    apply: () => {
+      if (state.record === null) problem("The credit is computed beside an answer: say which site is meant.");
+      else run({ fit: false });
+    },
+  });
+  onReport = readyReportForm({ apply: sayOnReport });
   byId("draw-open").addEventListener("click", () => drawing.open());
   byId("facts-open").addEventListener("click", () => stateFacts());
+  byId("readings-open").addEventListener("click", () => readings.open(state.question, state.record));
+  byId("credits-open").addEventListener("click", () => credits.open());
   for (const skip of document.querySelectorAll(".skip")) {
     skip.addEventListener("click", (event) => {
       // The page's address holds the question; a skip link must not change it.
@@ -467,14 +486,15 @@ async function start() {
     state.about = await call("about");
     byId("disclaimer").textContent = state.about.disclaimer;
     privacy();
-    const [vocabulary, rules] = await Promise.all([facts.vocabulary(), call("rules")]);
+    const [vocabulary, rules, open] = await Promise.all([facts.vocabulary(), call("rules"), readings.vocabulary()]);
+    state.readings = open;
     for (const fact of vocabulary) state.factLabels.set(fact.name, fact.label + (fact.unit ? " (" + fact.unit + ")" : ""));
     const labels = new Map(rules.categories.filter((one) => one.rulebook === "grow-nj").map((one) => [one.id, one.label]));
-    problems.push(...unknownFacts());
+    problems.push(...unknownNames());
     showDay();
-    readyBatch({ asOf: () => state.question.asOf, wrongDay: () => state.wrongDay, about: state.about, labels: labels });
+    readyBatch({ question: () => state.question, wrongDay: () => state.wrongDay, about: state.about, labels: labels });
     setView(state.question.view);
-    countFacts();
+    countStated();
     run({ fit: true, told: problems });
     drawAreas();
   } catch (error) {
@@ -483,13 +503,13 @@ async function start() {
     return;
   }
   window.addEventListener("popstate", (event) => {
-    const day = state.question.asOf;
-    const told = [...restore(event.state), ...unknownFacts()];
+    const drawnFor = JSON.stringify([state.question.asOf, state.question.readings]);
+    const told = [...restore(event.state), ...unknownNames()];
     showDay();
     setView(state.question.view);
-    countFacts();
+    countStated();
     run({ fit: true, told: told });
-    if (state.question.asOf !== day) drawAreas();
+    if (JSON.stringify([state.question.asOf, state.question.readings]) !== drawnFor) drawAreas();
   });
   document.documentElement.dataset.ready = "yes";
 }

@@ -3,14 +3,14 @@ import { download, keep, Problem } from "./api.js";
 import { busy, byId, isBusy, make, say } from "./dom.js";
 import { LONGEST_LINK, toBody, toHash } from "./question.js";
 
-export async function takeReport(format, pressed, question, problem) {
+export async function takeReport(format, pressed, question, stated, problem) {
   if (isBusy(pressed)) return;
   const words = pressed.textContent;
   busy(pressed, true);
   pressed.textContent = "Making it…";
   say("Making the report");
   try {
-    await download("report?format=" + format, { json: toBody(question) }, "report." + format);
+    await download("report?format=" + format, { json: toBody(question, stated) }, "report." + format);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     problem("The report could not be made. " + error.message);
