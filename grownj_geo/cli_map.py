@@ -115,6 +115,8 @@ def draw_map(
     table = Path(typed[0]) if len(typed) == 1 and _is_table(typed[0]) else None
     for word in typed:
         _refuse_records(word)
+    if name is not None and table is None:
+        fail(f"--name {name} is a column of a table, and there is none; places are called as typed. Leave it out.")
     targets = _targets(output, {".png": png, ".svg": svg, ".pdf": pdf})
     check_outputs(*targets, sources=typed, replace=replace)
     if extent not in {None, "state", "sites"}:

@@ -123,6 +123,8 @@ def report(
     utf8(*typed, crs, name, preparer, contact, output, *(fact or ()), *(reading or ()))
     if not typed or output is None:
         fail('Expected sites and where to write, as in: grownj report "40.7344,-74.1641" -o report.pdf.')
+    if name is not None and not any(map(_may_have_columns, typed)):
+        fail(f"--name {name} is a column of a table, and there is none; places are called as typed. Leave it out.")
     plan = _plan(output, typed, format, pdf_engine, replace=replace)
     from grownj_geo.reporthtml import check_report_packages  # noqa: PLC0415 - only where it is used
     from grownj_geo.reportmake import Maker  # noqa: PLC0415 - same
@@ -163,6 +165,18 @@ class _NotDone(NamedTuple):
 
 
 # -- before any work -----------------------------------------------------------------------------------
+
+
+def _may_have_columns(word: str) -> bool:
+    """Return whether a word names a file other than one of records."""
+    try:
+        if not Path(word).is_file():
+            return False
+    except (OSError, ValueError):
+        return False
+    from grownj_geo.kept import holds_records  # noqa: PLC0415 - only where there is a file
+
+    return not holds_records(Path(word))
 
 
 def _plan(output: str, typed: Sequence[str], form: str | None, pdf_engine: str, *, replace: bool) -> _Plan:

@@ -14,6 +14,7 @@ from grownj_geo.arealines import DRAWN_WITHIN_FT
 from grownj_geo.areapieces import CLASSES
 from grownj_geo.exportstyles import Look, area_look, site_look
 from grownj_geo.exportvalues import Kind, export_columns
+from grownj_geo.records import day_cautions
 from grownj_geo.rows_block import cell_text
 from grownj_geo.rows_columns import name_column
 
@@ -212,6 +213,7 @@ def _made_with(engine: Engine) -> dict[str, str]:
         "readings": readings,
         "layers": editions,
         "layers not loaded": missing or "none",
+        **({"cautions": " ".join(cautions)} if (cautions := day_cautions(engine.bound, engine.atlas)) else {}),
     }
 
 

@@ -404,5 +404,8 @@ def _publisher(manifest: Manifest) -> str:
 def _edition(engine: Engine, manifest: Manifest) -> str:
     held = engine.atlas.edition(manifest.id)
     if held is not None:
-        return held.name
-    return f"edition of {manifest.edition}" if manifest.edition else "as shipped, without a date of its own"
+        words = held.name
+    else:
+        words = f"edition of {manifest.edition}" if manifest.edition else "as shipped, without a date of its own"
+    as_of = engine.bound.as_of
+    return words if manifest.covers(as_of) else f"{words}, not known to hold on {as_of}"

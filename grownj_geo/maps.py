@@ -24,6 +24,7 @@ from grownj_geo.mapcode import Texts, coded_bytes, coded_numbers, coded_polygons
 from grownj_geo.mapcommand import asked_words, chosen_words
 from grownj_geo.mapground import CIRCLE_ERROR_FT, OUTLINE_TOLERANCE_FT, joined_areas
 from grownj_geo.palette import NO_AMOUNT, area_groups, tier_looks
+from grownj_geo.records import unread_wording
 from grownj_geo.reportwords import weak_words
 from grownj_geo.tableparts import disk_faults
 from grownj_geo.units import FT_PER_METRE, to_lonlat
@@ -147,6 +148,7 @@ def _page_data(engine: Engine, areas: MapAreas, sites: MapSites | None, *, onlin
                     (
                         f"As of {engine.atlas.as_of}, by {book.title}, version {book.version}.",
                         chosen_words(engine),
+                        unread_wording(engine.rulebook, engine.atlas.as_of),
                         f"Made with {software()}.",
                     ),
                 )
@@ -368,6 +370,11 @@ def _row(found: Found, texts: Texts) -> list[Any]:
 # -- the page ------------------------------------------------------------------------------------------
 
 
+def _subtitle(engine: Engine) -> tuple[str, ...]:
+    day = engine.atlas.as_of
+    return f"As of {day}.", chosen_words(engine), unread_wording(engine.rulebook, day)
+
+
 def _rendered(engine: Engine, data: dict[str, Any], classes: Sequence[str], *, online: bool) -> str:
     """Return the page as folium renders it, with everything in its place but the policy."""
     try:
@@ -384,7 +391,7 @@ def _rendered(engine: Engine, data: dict[str, Any], classes: Sequence[str], *, o
         "CSS": page_css(),
         "JS": page_js(),
         "TITLE": escape(visible(title)),
-        "SUBTITLE": escape(visible(f"As of {engine.atlas.as_of}. {chosen_words(engine)}".strip())),
+        "SUBTITLE": escape(visible(" ".join(filter(None, _subtitle(engine))))),
         "DISCLAIMER": escape(DISCLAIMER),
         "DATA": script_json(data),
         "POLICY": _POLICY,

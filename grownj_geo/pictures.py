@@ -31,6 +31,7 @@ from grownj_geo.picturestage import (
     shown_lines,
 )
 from grownj_geo.picturetext import FONT, font_inside, odd_signs, odd_words, printable, wrapped
+from grownj_geo.records import unread_wording
 from grownj_geo.tableparts import disk_faults
 from grownj_geo.units import FT_PER_MILE, to_working
 from grownj_geo.words import counted_words
@@ -57,6 +58,7 @@ _DPI = 200
 _STAGE_INCHES = 5.0
 _ALONE_FT = 2 * FT_PER_MILE
 _LONG_TITLE = 70
+_FOOT_PT, _LEAST_PT, _FOOT_LINES = 6.5, 3.5, 8
 _SETTINGS: Any = {  # matplotlib has a type with every setting by name
     "font.family": FONT,
     "svg.fonttype": "none",
@@ -315,6 +317,10 @@ def _words(figure: Figure, drawing: Drawing, *, edge: float, high: float) -> Non
         counted = counted_words(missing, "class of area", "classes of area")
         problems += f" Not drawn, as layers are not loaded or cannot be used: {counted}."
     odd = odd_words(odd_signs(names_drawn(sites)))
-    text = f"Sources: {sources}.{problems} {odd} {DISCLAIMER} Made with {software()}.".replace("  ", " ")
-    body = "\n".join(wrapped(printable(text), wide - 0.8, size=6.5))
-    figure.text(edge, 1.03 / high, body, fontsize=6.5, color=SOFT, va="top", linespacing=1.35)
+    said = (unread_wording(engine.rulebook, engine.atlas.as_of), f"Sources: {sources}.{problems}", odd)
+    text = printable(" ".join(filter(None, (*said, DISCLAIMER, f"Made with {software()}."))))
+    size = _FOOT_PT
+    # Many sources are written smaller: below the sheet nobody reads them.
+    while len(body := wrapped(text, wide - 0.8, size=size)) * size > _FOOT_LINES * _FOOT_PT and size > _LEAST_PT:
+        size -= 0.25
+    figure.text(edge, 1.03 / high, "\n".join(body), fontsize=size, color=SOFT, va="top", linespacing=1.35)

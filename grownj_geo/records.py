@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from datetime import date
 
     from grownj_geo.atlas import Atlas
+    from grownj_geo.binding import BoundRulebook
     from grownj_geo.determination import Finding, LayerRecord
     from grownj_geo.evaluate import Evaluation
     from grownj_geo.leaves import Leaves
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "cautions_of",
+    "day_cautions",
     "nearest_stations",
     "not_checked",
     "outside_words",
@@ -45,6 +47,7 @@ __all__ = [
     "rulebook_record",
     "site_record",
     "tier_record",
+    "unread_wording",
     "wording_of",
 ]
 
@@ -270,25 +273,42 @@ def _period_of(rulebook: Rulebook, as_of: date) -> WordingPeriod | None:
     return next((period for period in rulebook.wording if period.from_ <= as_of < period.until), None)
 
 
+def unread_wording(rulebook: Rulebook, as_of: date) -> str:
+    """Return what is to be said where the wording of a day was not read; nothing where it was."""
+    period = _period_of(rulebook, as_of)
+    return "" if period is None or period.seen else period.words
+
+
+def day_cautions(bound: BoundRulebook, atlas: Atlas) -> list[str]:
+    """Return what a reader should be warned of whatever the site: wording not read, editions of another time.
+
+    Parameters
+    ----------
+    bound
+        The rulebook with its day and readings.
+    atlas
+        The layers.
+    """
+    cautions = [words] if (words := unread_wording(bound.rulebook, bound.as_of)) else []
+    for layer_id, manifest in atlas.manifests.items():
+        if atlas.layer(layer_id) is None or manifest.covers(bound.as_of):
+            continue
+        strict = bound.readings.get("A43") == "strict"
+        use = "it is left out (strict editions, A43)" if strict else "the nearest edition is used (A43)"
+        held = atlas.edition(layer_id)
+        day = str(manifest.edition or "unknown date")
+        if manifest.edition is None and held is not None and held.edition is not None:
+            day += f" ({held.edition.origin.words})"
+        cautions.append(f"{manifest.title}: the edition of {day} is not known to hold on {bound.as_of}; {use}.")
+    return cautions
+
+
 def cautions_of(
     leaves: Leaves, site: Site, findings: tuple[Finding, ...], layers: tuple[LayerRecord, ...]
 ) -> tuple[str, ...]:
     """Return what a reader should be warned of, most local first."""
     cautions = _place_cautions(leaves) + _mismatch(leaves, site) + _far_pieces(site)
-    period = _period_of(leaves.bound.rulebook, leaves.bound.as_of)
-    if period is not None and not period.seen:
-        cautions.append(period.words)
-    for layer_id, manifest in leaves.atlas.manifests.items():
-        if leaves.atlas.layer(layer_id) is not None and not manifest.covers(leaves.bound.as_of):
-            strict = leaves.bound.readings.get("A43") == "strict"
-            use = "it is left out (strict editions, A43)" if strict else "the nearest edition is used (A43)"
-            held = leaves.atlas.edition(layer_id)
-            day = str(manifest.edition or "unknown date")
-            if manifest.edition is None and held is not None and held.edition is not None:
-                day += f" ({held.edition.origin.words})"
-            cautions.append(
-                f"{manifest.title}: the edition of {day} is not known to hold on {leaves.bound.as_of}; {use}."
-            )
+    cautions += day_cautions(leaves.bound, leaves.atlas)
     for layer in layers:
         if layer.status == "unusable":
             cautions.append(f"{layer.title} could not be used, and what depends on it is undetermined: {layer.problem}")

@@ -270,7 +270,7 @@ def reported(answers: Answers, asked: ReportAsk, site: Site | None, *, form: str
 
     browser = find_chromium() if form == "pdf" else None
     untagged = form == "pdf" and browser is None
-    check_report_packages(fpdf2=untagged)
+    check_report_packages(fpdf2=untagged, picture=asked.map)
     engine = answers.engine(_terms(asked))
     site = site or answers.site(asked)
     maker = _maker(engine, maps=("png" if untagged else "svg") if asked.map else None)

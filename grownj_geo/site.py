@@ -24,6 +24,18 @@ _FULL_CIRCLE = 360.0
 _MOST_UNCERTAIN_FT = 1_000_000
 _MOST_VERTICES = 100_000
 _LARGEST_SQFT = 150 * 5280.0**2
+_INVALID = {
+    "Valid Geometry": "it has no area",
+    "Self-intersection": "its outline crosses itself",
+    "Ring Self-intersection": "its outline touches itself",
+    "Too few points in geometry component": "it has fewer than three corners",
+    "Hole lies outside shell": "a hole lies outside of it",
+    "Holes are nested": "a hole lies in another",
+    "Nested shells": "one of its polygons lies in another",
+    "Interior is disconnected": "its outline cuts it into pieces",
+    "Duplicate Rings": "a ring is there twice",
+}
+"""What GEOS finds wrong with a polygon, in words."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,14 +160,26 @@ def _check_geometry(geometry: shapely.Geometry) -> None:
             'EPSG:3424. Ask with crs="EPSG:4326" (longitude first), or make the site with Site.from_lonlat.'
         )
     if not geometry.is_valid or (kind != "Point" and geometry.area == 0):
-        reason = shapely.is_valid_reason(geometry)
-        problem = "a polygon without area" if reason == "Valid Geometry" else reason
-        raise SiteError(f"The site's geometry is not valid: {problem}. Correct it and try again.")
+        raise SiteError(
+            f"The site's polygon is not valid: {_invalid_words(geometry)}. Expected its corners in their order around "
+            "the site. Draw it again; where a program repairs it, look at what became of it."
+        )
     if geometry.area > _LARGEST_SQFT:
         raise SiteError(
             f"The site covers {geometry.area / 5280**2:,.0f} square miles, more than any municipality of the State; "
             "expected a parcel or a few. Check the coordinates."
         )
+
+
+def _invalid_words(geometry: shapely.Geometry) -> str:
+    """Return what is wrong with a polygon in EPSG:3424, and where, in latitude and longitude."""
+    reason, _, at = str(shapely.is_valid_reason(geometry)).rstrip("]").partition("[")
+    words = _INVALID.get(reason, reason.lower())
+    if not at:
+        return words
+    x, y = map(float, at.split()[:2])
+    lon, lat = to_lonlat(x, y)
+    return f"{words} near {lat:.5f}, {lon:.5f}"
 
 
 def site_coordinates(site: Site) -> NDArray[np.float64]:

@@ -128,3 +128,20 @@ def test_signs_without_a_picture_in_the_font_are_told_in_the_picture_and_beside(
     # A browser has fonts of its own.
     result = run(str(table), "-o", str(tmp_path / "map.html"))
     assert told not in said(result)
+
+
+def test_a_column_of_names_without_a_table_is_told(tmp_path: Path) -> None:
+    for given in ((), ("40.7344,-74.1641",)):
+        result = run(*given, "-o", str(tmp_path / "map.html"), "--name", "Owner")
+        assert result.exit_code == 2
+        assert "--name Owner is a column of a table, and there is none" in said(result)
+
+
+def test_wording_that_is_carried_forward_is_told_on_the_page_and_the_picture(tmp_path: Path) -> None:
+    page, picture = tmp_path / "map.html", tmp_path / "map.svg"
+    told = "The wording of 2017-04-17 is carried forward"
+    assert run("-o", str(page), "--svg", str(picture), "--as-of", "2018-11-01").exit_code == 0
+    assert told in page.read_text(encoding="utf-8").split("<aside")[0]
+    assert told in picture.read_text(encoding="utf-8")
+    assert run("-o", str(page)).exit_code == 0
+    assert "carried forward" not in page.read_text(encoding="utf-8")

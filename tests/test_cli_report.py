@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -246,3 +247,29 @@ def test_signs_that_are_not_shown_as_they_should_be_are_told_in_the_document_and
     result = run("plain.csv", "-o", f"plain{target.suffix}", "--no-map")
     assert "picture of" not in said(result)
     assert b"picture of" not in (tmp_path / f"plain{target.suffix}").read_bytes()
+
+
+def test_a_column_of_names_without_a_table_is_told(tmp_path: Path) -> None:
+    for given in ([PLACE], [PLACE, str(tmp_path)]):
+        result = run(*given, "-o", tmp_path / "none.html", "--no-map", "--name", "Owner")
+        assert result.exit_code == 2
+        assert "--name Owner is a column of a table, and there is none" in said(result)
+        assert not (tmp_path / "none.html").exists()
+
+
+def test_a_polygon_that_crosses_itself_is_refused_in_plain_words(tmp_path: Path) -> None:
+    corners = [[-74.165, 40.734], [-74.163, 40.736], [-74.163, 40.734], [-74.165, 40.736], [-74.165, 40.734]]
+    square = [[-74.165, 40.734], [-74.163, 40.734], [-74.163, 40.736], [-74.165, 40.736], [-74.165, 40.734]]
+    features = [
+        {"type": "Feature", "properties": {"name": name}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
+        for name, ring in (("Good", square), ("Tie", corners))
+    ]
+    source = tmp_path / "two.geojson"
+    source.write_text(json.dumps({"type": "FeatureCollection", "features": features}), encoding="utf-8")
+    target = tmp_path / "two.html"
+    result = run(source, "-o", target, "--no-map", "--name", "name")
+    assert result.exit_code == 2
+    told = "its outline crosses itself near 40.73500, -74.16400"
+    assert told in said(result)
+    assert told in target.read_text(encoding="utf-8")
+    assert "Self-intersection" not in target.read_text(encoding="utf-8") + said(result)

@@ -13,12 +13,15 @@ import pytest
 from drawn import NEWARK, around, draw, site, stations
 
 from grownj_geo.atlas import load_atlas
-from grownj_geo.determine import determine
+from grownj_geo.determine import Engine, determine
 from grownj_geo.edition import RECORD_FILE, Origin, edition_for
 from grownj_geo.errors import LayerError
+from grownj_geo.exporttables import about_areas
 from grownj_geo.features import LayerFault, LoadReport
 from grownj_geo.layerfile import read_layer, write_layer
 from grownj_geo.manifest import load_manifests
+from grownj_geo.mapareas import draw_areas
+from grownj_geo.rulebook import load_rulebook
 from grownj_geo.store import MadeFrom, Store, home_folder
 
 if TYPE_CHECKING:
@@ -188,6 +191,15 @@ def test_an_edition_holds_on_its_own_date(store: Store) -> None:
     add(store, planning(edition=date(2017, 4, 17)))
     found = determine(site(around(NEWARK, 10.0)), load_atlas(store=store, as_of="2017-04-17"))
     assert not any("is not known to hold" in caution for caution in found.cautions)
+
+
+@pytest.mark.parametrize(("day", "held"), [("2017-04-17", True), ("2017-04-18", False)])
+def test_maps_and_files_say_of_an_edition_that_it_is_not_known_to_hold(day: str, store: Store, *, held: bool) -> None:
+    add(store, planning(edition=date(2017, 4, 17)))
+    engine = Engine(load_atlas(store=store, as_of=day), load_rulebook())
+    (source,) = (each for each in draw_areas(engine).sources if each.layer == "planning_areas")
+    assert (f"not known to hold on {day}" in source.edition) == (not held)
+    assert (f"not known to hold on {day}" in about_areas(engine).get("cautions", "")) == (not held)
 
 
 def test_of_editions_that_hold_from_one_day_the_later_published_is_taken(store: Store) -> None:
