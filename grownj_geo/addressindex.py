@@ -13,7 +13,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from grownj_geo.addressline import StreetName, compact, split_line
-from grownj_geo.addressmatch import ACROSS, Fit, House, houses_at, neighbours, street_fit
+from grownj_geo.addressmatch import ACROSS, UNIT_UNKNOWN, Fit, House, houses_at, neighbours, street_fit
 from grownj_geo.addressparse import AddressError, ParsedAddress, Reading, parse_address
 from grownj_geo.addressplaces import place_book
 from grownj_geo.addresstables import AddressTables, Street
@@ -90,7 +90,7 @@ class AddressHit:
         in a range of even ones.
     certain
         It agrees in number, street and municipality, and no other place does: all its parcels are one lot. Which unit
-        of a condominium is meant may still be open.
+        of a condominium is meant may still be open, and so may be where in it a unit is of which nothing is known.
     parcel_ids, point_ids
         Rows of the tables ``parcels`` and ``address_points`` that have this address, all of them. For a range those of
         the two neighbours, for a street all on it.
@@ -386,7 +386,7 @@ class AddressIndex:
         judged = [replace(h, places=len(lots[h]) if h in lots else 1, ties=scores[h.score]) for h in hits]
         first = hits[0]
         named = any(r.place.how == "named" and r.place.mun_codes == (first.mun_code,) for r in parsed.readings)
-        agrees = first.compatible and set(first.differs) <= {"unit"} and first.number and named
+        agrees = first.compatible and set(first.differs) <= {"unit", UNIT_UNKNOWN} and first.number and named
         # With so many rivals nothing is certain: their lots need not be looked at.
         meant = {lot for h in rivals for lot in lots.get(h, {"not looked at"})}
         unit_open = bool(parsed.line.unit) and "unit" in first.differs

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
 
     from grownj_geo.addressline import StreetLine, StreetName
 
-__all__ = ["ACROSS", "Fit", "House", "houses_at", "neighbours", "street_fit"]
+__all__ = ["ACROSS", "UNIT_UNKNOWN", "Fit", "House", "houses_at", "neighbours", "street_fit"]
+
+UNIT_UNKNOWN = "unit, as none is known"
+"""What differs of an address with a unit where no record of the house has one."""
 
 ACROSS = "side of the street"
 """What differs of a number that a range of the other side of the street would hold."""
@@ -143,6 +146,9 @@ def _by_unit(line: StreetLine, fit: Fit, group: list[House]) -> list[tuple[Fit, 
     if line.unit:
         if same:
             return [(fit, same)]
+        if not any(h.unit for h in others):
+            # Lists of parcels have no units of a building that is let: nothing there is another than was typed.
+            return [(Fit(fit.off + UNIT_UNSAID, (*fit.differs, UNIT_UNKNOWN), fit.compatible), others)]
         return [(Fit(fit.off + UNIT_OTHER, (*fit.differs, "unit"), fit.compatible), others)]
     found = [(fit, same)] if same else []
     if others:

@@ -58,5 +58,7 @@ def bare_number(
     numbers = [cell_text(value).strip() for value in sample.get(found, ()) if not is_blank(value)]
     lines = [cell_text(value) for value in sample.get(street, ()) if not is_blank(value)]
     own = sum(bool(_NUMBERED.match(line)) for line in lines)
-    houses = all(text[:1].isdigit() for text in numbers) and (not lines or 2 * own < len(lines))
+    numeric = sum(text[:1].isdigit() for text in numbers)
+    # One odd cell among many says nothing of the column.
+    houses = (not numbers or 2 * numeric > len(numbers)) and (not lines or 2 * own < len(lines))
     return found if houses else None

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import shapely
 
 from grownj_geo.addressindex import AddressIndex
+from grownj_geo.addressmatch import UNIT_UNKNOWN
 from grownj_geo.addressparse import AddressError, parse_address
 from grownj_geo.enclosing import around, farthest_ft
 from grownj_geo.found import feet_words
@@ -280,7 +281,7 @@ def _score(hit: AddressHit, parsed: ParsedAddress) -> float:
     """Return a score of 0.95 or more only for what agrees in all that was typed."""
     unit_open = bool(parsed.line.unit) and "unit" in hit.differs
     # Where no municipality was typed there is none to agree with; whoever judges the match says so.
-    beside = {"unit"} | ({"municipality"} if parsed.place.how == "none" else set())
+    beside = {"unit", UNIT_UNKNOWN} | ({"municipality"} if parsed.place.how == "none" else set())
     agrees = hit.compatible and set(hit.differs) <= beside and not unit_open and hit.kind in {"rooftop", "parcel"}
     if hit.certain:
         return 1.0
@@ -290,9 +291,13 @@ def _score(hit: AddressHit, parsed: ParsedAddress) -> float:
 def _notes(hit: AddressHit, parsed: ParsedAddress) -> tuple[str, ...]:
     notes = []
     # Who types no unit is not contradicted by one.
-    differs = [part for part in hit.differs if part != "unit" or parsed.line.unit]
+    differs = [part for part in hit.differs if part != UNIT_UNKNOWN and (part != "unit" or parsed.line.unit)]
     if differs:
         notes.append(f"Not as typed: {', '.join(differs)}.")
+    if UNIT_UNKNOWN in hit.differs:
+        notes.append(
+            f"Unit {parsed.line.unit} was typed; what is loaded has no units there, and the whole lot is taken."
+        )
     if hit.unit and not parsed.line.unit:
         notes.append(f"No unit was typed; the file has unit {hit.unit} there.")
     if hit.between is not None:

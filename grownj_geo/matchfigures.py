@@ -87,7 +87,8 @@ always, so that it is weak; but lists give ranges carelessly, so that it is show
 than `GOOD_HOUSE`, so that the place between the neighbours of its own side is shown beside it."""
 
 UNIT_UNSAID, UNIT_OTHER = 0.01, 0.05
-"""For a unit that nobody typed, of which the lot is the same; and for another than was typed."""
+"""For a unit that nobody typed, or one of a house of which the file has no units: the lot is the same; and for another
+unit than was typed."""
 
 BETWEEN_NEIGHBOURS, STREET_ONLY = 0.25, 0.45
 """For a number that is not there, shown between its neighbours; and for one of which the street alone is known."""

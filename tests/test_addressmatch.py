@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from grownj_geo.addressline import StreetName, split_line
-from grownj_geo.addressmatch import House, houses_at, neighbours, street_fit
+from grownj_geo.addressmatch import UNIT_UNKNOWN, House, houses_at, neighbours, street_fit
 from grownj_geo.matchfigures import GOOD_HOUSE
 
 
@@ -87,6 +87,8 @@ def test_units_are_told_apart() -> None:
     assert [[h.source_id for h in group] for _, group in untold] == [[1], [2, 3]]
     other = houses_at(split_line("52 Lincoln Ave #999"), houses)
     assert [(f.differs, len(group)) for f, group in other] == [(("unit",), 3)]
+    none_known = houses_at(split_line("52 Lincoln Ave #999"), houses[:1])
+    assert [(f.differs, f.compatible, len(group)) for f, group in none_known] == [((UNIT_UNKNOWN,), True, 1)]
 
 
 def test_neighbours_are_the_nearest_on_the_same_side() -> None:

@@ -20,6 +20,7 @@ COLUMNS = {"no": "No", "street": "Street", "lot": "Lot"}
         (["1", "2", "3"], ["12 Main St", "14-16 Main St", "Main St"], None),
         (["1", "2"], ["12 Main St", "Main St"], None),
         (["A-1", "2"], ["Main St", "Main St"], None),
+        (["=1+1", "2", "4"], ["Main St", "Main St", "Main St"], "No"),
     ],
 )
 def test_numbers_are_of_houses_or_of_rows(numbers: list[Any], streets: list[Any], found: str | None) -> None:

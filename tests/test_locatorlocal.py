@@ -185,6 +185,14 @@ def test_a_unit_that_nobody_typed_does_not_differ(locator: LocalLocator) -> None
     assert not any("Not as typed" in note for note in lot.notes)
 
 
+def test_a_unit_of_a_house_without_units_is_told_and_its_lot_taken(locator: LocalLocator) -> None:
+    (lot,) = locator.find(query("100 Main St Apt 4B, Camden"))
+    assert (lot.pin, lot.score) == ("0408_81_1", 1.0)
+    assert any("Unit 4B was typed; what is loaded has no units there" in note for note in lot.notes)
+    # Where there are units, another than those is open.
+    assert all(match.score < GOOD_SCORE for match in locator.find(query("7 Tower Pl #999, Camden")))
+
+
 def test_places_that_are_cut_off_are_counted_and_leave_the_others_open(atlas: Atlas, tmp_path: Path) -> None:
     codes = sorted(atlas.municipal_names)[:30]
     for count, tied in ((24, False), (30, True)):
