@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
+import shutil
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,21 +21,35 @@ from grownj_geo.workbooks import workbook_library
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from serving import Served
+
 # Before any test imports openpyxl by itself, here and in processes that tests start.
 workbook_library()
 
 # No test sees the store of layers of whoever runs it.
 os.environ["GROWNJ_HOME"] = str(Path(__file__).parent / "no-store-here")
 
+# What is collected stays until the end: looking for garbage among ten thousand tests takes a third of collecting them.
+gc.disable()
+
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs the shared folder where it is absent."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what needs the shared folder where it is absent; in one of several processes begin with slow files."""
+    if hasattr(config, "workerinput"):
+        slow = Counter(item.path for item in items if item.get_closest_marker("slow"))
+        items.sort(key=lambda item: -slow[item.path])
     if not (SHARED / "facts").is_dir():
         for item in items:
             if item.get_closest_marker("shared"):
                 item.add_marker(pytest.mark.skip(reason="../shared is not here"))
+
+
+def pytest_collection_finish() -> None:
+    """Look for garbage again, and not among what was collected."""
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.fixture(scope="session")
@@ -51,6 +68,39 @@ def atlas() -> Atlas:
 def engine(atlas: Atlas) -> Engine:
     """Return the shipped rulebook on the shipped atlas."""
     return Engine(atlas, load_rulebook())
+
+
+@pytest.fixture(scope="session")
+def parcels_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a store with the parcels of `parcel_world`; it is read by many tests, and changed by none."""
+    from parcel_world import parcel_home  # noqa: PLC0415 - for those that ask
+
+    return parcel_home(tmp_path_factory.mktemp("parcels"))
+
+
+@pytest.fixture(scope="session")
+def four_parcels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a store into which the command line imported the parcels of `serving`, to be copied."""
+    from serving import load_parcels, parcels_file  # noqa: PLC0415 - for those that ask
+
+    folder = tmp_path_factory.mktemp("four-parcels")
+    load_parcels(folder / "home", parcels_file(folder / "parcels.geojson"))
+    return folder / "home"
+
+
+@pytest.fixture(scope="module")
+def served_home(four_parcels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return what `served` keeps its layers, parcels and jobs in, for the tests of one file."""
+    return Path(shutil.copytree(four_parcels, tmp_path_factory.mktemp("served") / "home"))
+
+
+@pytest.fixture(scope="module")
+def served(served_home: Path) -> Iterator[Served]:
+    """Yield a running server with four parcels, for the tests of one file."""
+    from serving import serving  # noqa: PLC0415 - for those that ask
+
+    with serving(served_home) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")

@@ -7,21 +7,15 @@ import socket
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from parcel_world import parcel_home
 from test_cli import run
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-@pytest.fixture(scope="module")
-def loaded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return parcel_home(tmp_path_factory.mktemp("parcels"))
-
-
 @pytest.fixture(autouse=True)
-def home(loaded: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GROWNJ_HOME", str(loaded))
+def home(parcels_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GROWNJ_HOME", str(parcels_home))
     monkeypatch.setenv("COLUMNS", "120")
 
 

@@ -9,7 +9,7 @@ import pytest
 import shapely
 from feature_servers import Answer
 from geocoding_servers import CAMDEN_SIDE, COLLINGSWOOD_SIDE, HOUSES, NEWARK_HALL, CensusServer, House, NjServer
-from parcel_world import local_sources, parcel_home, square
+from parcel_world import local_sources, square
 
 from grownj_geo.asking import Sources
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
@@ -31,13 +31,8 @@ NEWARK = "920 Broad St, Newark, NJ 07102"
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return parcel_home(tmp_path_factory.mktemp("parcels"))
-
-
-@pytest.fixture(scope="module")
-def finder(atlas: Atlas, home: Path) -> Finder:
-    return Finder(atlas, local_sources(atlas, home))
+def finder(atlas: Atlas, parcels_home: Path) -> Finder:
+    return Finder(atlas, local_sources(atlas, parcels_home))
 
 
 @pytest.fixture
@@ -341,7 +336,7 @@ def test_only_coordinates_can_be_moved_to(finder: Finder) -> None:
 
 
 def test_nothing_leaves_the_machine_without_an_online_locator(
-    atlas: Atlas, home: Path, monkeypatch: pytest.MonkeyPatch
+    atlas: Atlas, parcels_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refused(*_: object, **__: object) -> None:
         raise AssertionError("a connection was tried")
@@ -350,24 +345,24 @@ def test_nothing_leaves_the_machine_without_an_online_locator(
     monkeypatch.setattr(socket.socket, "connect_ex", refused)
     monkeypatch.setattr(socket, "getaddrinfo", refused)
     monkeypatch.delenv("GROWNJ_LOCATORS", raising=False)
-    finder = Finder.at_home(atlas, home=home)
+    finder = Finder.at_home(atlas, home=parcels_home)
     assert [locator.name for locator in finder.sources.locators] == ["local"]
     for text in ("100 Main St, Camden", "100 Mian St, Camden", NEWARK, "Camden City block 81 lot 1"):
         assert all(not one.online for one in finder.find(text).asked)
 
 
 def test_the_settings_say_who_is_asked_and_in_which_order(
-    atlas: Atlas, home: Path, monkeypatch: pytest.MonkeyPatch
+    atlas: Atlas, parcels_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GROWNJ_LOCATORS", "census,local,nj")
-    finder = Finder.at_home(atlas, home=home)
+    finder = Finder.at_home(atlas, home=parcels_home)
     assert [locator.name for locator in finder.sources.locators] == ["census", "local", "nj"]
 
 
 def test_what_is_settled_here_is_not_asked_elsewhere(
-    atlas: Atlas, home: Path, census: CensusServer, tmp_path: Path
+    atlas: Atlas, parcels_home: Path, census: CensusServer, tmp_path: Path
 ) -> None:
-    local = local_sources(atlas, home)
+    local = local_sources(atlas, parcels_home)
     finder = Finder(atlas, Sources(local.store, (*local.locators, census.locator(tmp_path))))
     assert finder.find("100 Main St, Camden").settled
     assert census.log == []
@@ -453,10 +448,10 @@ def test_how_far_the_answers_are_apart_is_said(
 
 
 def test_of_a_parcel_without_a_place_another_locator_may_know_it(
-    atlas: Atlas, home: Path, nj: NjServer, tmp_path: Path
+    atlas: Atlas, parcels_home: Path, nj: NjServer, tmp_path: Path
 ) -> None:
     nj.houses = (House("11", "BLANK", "ST", "CAMDEN", "08103", -75.1190, 39.9447),)
-    local = local_sources(atlas, home)
+    local = local_sources(atlas, parcels_home)
     finder = Finder(atlas, Sources(local.store, (*local.locators, nj.locator(tmp_path))))
     found = finder.find("11 Blank St, Camden, NJ 08103")
     site = found.site
@@ -476,9 +471,9 @@ def test_of_a_parcel_without_a_place_another_locator_may_know_it(
 
 
 def test_many_are_asked_together_and_only_what_is_still_open(
-    atlas: Atlas, home: Path, census: CensusServer, tmp_path: Path
+    atlas: Atlas, parcels_home: Path, census: CensusServer, tmp_path: Path
 ) -> None:
-    local = local_sources(atlas, home)
+    local = local_sources(atlas, parcels_home)
     finder = Finder(atlas, Sources(local.store, (*local.locators, census.locator(tmp_path))))
     texts = ["100 Main St, Camden", NEWARK, "33 Livingston Ave, New Brunswick, NJ 08901", "5 Twin Ave, Camden"]
     found = finder.find_many([finder.address(text) for text in texts])

@@ -6,7 +6,7 @@ The one exception is a finding that rested on an assumption, and says so: its an
 from __future__ import annotations
 
 from datetime import date
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from grownj_geo.values import ANSWER, STRICT
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from grownj_geo.binding import BoundRulebook
     from grownj_geo.facts import FactDefinition
 
 PLACES = {
@@ -90,9 +91,14 @@ def _atlas(day: date) -> Atlas:
     return Atlas(as_of=day)
 
 
+@lru_cache(maxsize=16)
+def _bound(book: str, day: date, readings: tuple[tuple[str, str], ...]) -> BoundRulebook:
+    return bind(load_rulebook(book), as_of=day, readings=resolve_readings(dict(readings)))
+
+
 def outcomes(place: tuple[float, float], rows: Rows, *, book: str, day: date, readings: dict[str, str]) -> Any:
     """Return every category's outcomes for one place, shape (3, rows)."""
-    bound = bind(load_rulebook(book), as_of=day, readings=resolve_readings(readings))
+    bound = _bound(book, day, tuple(sorted(readings.items())))
     spot = tuple(float(v) for v in to_working(*place))
     columns = {name: [row.get(name) for row in rows] for name in load_facts()}
     leaves = Leaves(bound, _atlas(day), SiteTable.of(points([(spot[0], spot[1])] * len(rows))), columns)

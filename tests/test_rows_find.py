@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import shapely
 from geocoding_servers import CensusServer
-from parcel_world import local_sources, parcel_home, square
+from parcel_world import local_sources, square
 
 from grownj_geo import rows_find
 from grownj_geo.asking import Sources
@@ -28,14 +28,9 @@ if TYPE_CHECKING:
 NEWARK = "920 Broad St, Newark, NJ 07102"
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return parcel_home(tmp_path_factory.mktemp("parcels"))
-
-
 @pytest.fixture
-def finder(atlas: Atlas, home: Path) -> Finder:
-    return Finder(atlas, local_sources(atlas, home))
+def finder(atlas: Atlas, parcels_home: Path) -> Finder:
+    return Finder(atlas, local_sources(atlas, parcels_home))
 
 
 def written(folder: Path, text: str, name: str = "sites.csv") -> Path:
@@ -240,10 +235,10 @@ def test_where_nothing_can_be_looked_up_the_columns_stay_what_they_were(atlas: A
     assert caught.value.fault == "no_place_columns"
 
 
-def test_online_locators_are_asked_in_files_and_told(atlas: Atlas, home: Path, tmp_path: Path) -> None:
+def test_online_locators_are_asked_in_files_and_told(atlas: Atlas, parcels_home: Path, tmp_path: Path) -> None:
     texts = [NEWARK, "100 Main St, Camden", NEWARK, "33 Livingston Ave, New Brunswick, NJ", "5 Nowhere St, Newark"]
     text = "address\n" + "".join(f'"{one}"\n' for one in texts)
-    local = local_sources(atlas, home)
+    local = local_sources(atlas, parcels_home)
     with CensusServer() as census:
         finder = Finder(atlas, Sources(local.store, (*local.locators, census.locator(tmp_path))))
         table = open_table(written(tmp_path, text), directory=Directory(atlas), finder=finder)
@@ -278,9 +273,9 @@ def test_a_service_that_fails_is_said_in_every_row(atlas: Atlas, tmp_path: Path)
 
 @pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_batch_answers_as_check_does(
-    engine: Engine, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+    engine: Engine, parcels_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    monkeypatch.setenv("GROWNJ_HOME", str(home))
+    monkeypatch.setenv("GROWNJ_HOME", str(parcels_home))
     texts = [
         "100 Main St, Camden",
         "1 Line Rd, Collingswood",
@@ -308,10 +303,10 @@ def test_a_batch_answers_as_check_does(
 
 
 def test_other_parcels_are_another_run(
-    engine: Engine, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, parcels_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = written(tmp_path, "pams_pin\n0408_81_1\n")
-    monkeypatch.setenv("GROWNJ_HOME", str(home))
+    monkeypatch.setenv("GROWNJ_HOME", str(parcels_home))
     table = open_table(path, directory=Directory(engine.atlas), finder=Finder.at_home(engine.atlas))
     assert table.mark is not None
     assert "parcels" in table.mark

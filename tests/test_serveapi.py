@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import shapely
-from serving import load_parcels, parcels_file, serving
 from typer.testing import CliRunner
 
 from grownj_geo import cli
@@ -19,26 +18,12 @@ from grownj_geo.facts import load_facts
 from grownj_geo.manifest import load_manifests
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from serving import Served
 
 NEWARK = "40.7344,-74.1641"
 CAMDEN = "39.9447,-75.1190"
-
-
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("home")
-    load_parcels(folder, parcels_file(folder.parent / "parcels.geojson"))
-    return folder
-
-
-@pytest.fixture(scope="module")
-def served(home: Path) -> Iterator[Served]:
-    with serving(home) as found:
-        yield found
 
 
 def _command(home: Path, *words: str) -> str:
@@ -90,12 +75,12 @@ def _refused(served: Served, path: str, **body: Any) -> dict[str, Any]:
     ],
 )
 def test_a_determination_is_what_the_command_prints(
-    served: Served, home: Path, words: list[str], body: dict[str, Any]
+    served: Served, served_home: Path, words: list[str], body: dict[str, Any]
 ) -> None:
     with served.client() as client:
         answer = client.post("/api/v1/determine", json=body)
     assert answer.status_code == 200, answer.text
-    assert json.loads(answer.text) == json.loads(_command(home, "check", *words, "--json"))
+    assert json.loads(answer.text) == json.loads(_command(served_home, "check", *words, "--json"))
 
 
 def test_by_query_it_is_the_same(served: Served) -> None:
@@ -206,13 +191,13 @@ def test_no_text_names_a_file_of_the_server(served: Served, tmp_path: Path, name
 
 
 def test_an_outline_with_many_corners_is_answered_as_the_command_does(
-    served: Served, home: Path, tmp_path: Path
+    served: Served, served_home: Path, tmp_path: Path
 ) -> None:
     shape = json.loads(shapely.to_geojson(shapely.buffer(shapely.Point(-75.10, 39.93), 0.004, quad_segs=800)))
     file = tmp_path / "round.geojson"
     file.write_text(json.dumps(shape), encoding="utf-8")
     found = _post(served, "determine", geometry=shape)
-    wanted = json.loads(_command(home, "check", str(file), "--json"))
+    wanted = json.loads(_command(served_home, "check", str(file), "--json"))
     assert found["findings"] == wanted["findings"]
     assert found["tier"] == wanted["tier"]
 
@@ -239,9 +224,9 @@ def test_what_is_drawn_beside_an_answer_says_the_figures_of_the_answer(served: S
     assert south <= 39.9447 <= north
 
 
-def test_a_finding_is_explained_as_the_command_does(served: Served, home: Path) -> None:
+def test_a_finding_is_explained_as_the_command_does(served: Served, served_home: Path) -> None:
     found = _post(served, "explain", site=CAMDEN, category="garden_state_growth_zone")
-    wanted = json.loads(_command(home, "rules", "explain", CAMDEN, "garden_state_growth_zone", "--json"))
+    wanted = json.loads(_command(served_home, "rules", "explain", CAMDEN, "garden_state_growth_zone", "--json"))
 
     def same(one: dict[str, Any], other: dict[str, Any]) -> None:
         assert (one["text"], one["outcome"], one["citation"]) == (other["label"], other["outcome"], other["citation"])
@@ -278,9 +263,9 @@ def test_areas_have_a_legend_and_each_its_ground(served: Served) -> None:
     assert {"code", "name", "county", "label_at"} <= set(towns["features"][0]["properties"])
 
 
-def test_the_next_better_line_is_that_of_the_report(served: Served, home: Path) -> None:
+def test_the_next_better_line_is_that_of_the_report(served: Served, served_home: Path) -> None:
     words = _post(served, "better", site="39.9170,-75.0700")["words"]
-    assert " ".join(words.split())[:40] in " ".join(_command(home, "check", "39.9170,-75.0700").split())
+    assert " ".join(words.split())[:40] in " ".join(_command(served_home, "check", "39.9170,-75.0700").split())
     assert _post(served, "better", site=CAMDEN, rulebook="urban-transit-hub")["words"] is None
 
 
@@ -305,7 +290,7 @@ def test_a_report_is_a_pdf_with_its_map(served: Served) -> None:
     assert answer.content.rstrip().endswith(b"%%EOF")
 
 
-def test_credits_are_what_the_command_computes(served: Served, home: Path, tmp_path: Path) -> None:
+def test_credits_are_what_the_command_computes(served: Served, served_home: Path, tmp_path: Path) -> None:
     project = {
         "business": {"industry": "other"},
         "jobs": [{"kind": "new", "count": 100}],
@@ -313,7 +298,7 @@ def test_credits_are_what_the_command_computes(served: Served, home: Path, tmp_p
     }
     file = tmp_path / "project.json"
     file.write_text(json.dumps(project), encoding="utf-8")
-    wanted = json.loads(_command(home, "credits", "project", str(file), "--site", "0408_81_1", "--json"))
+    wanted = json.loads(_command(served_home, "credits", "project", str(file), "--site", "0408_81_1", "--json"))
     assert _post(served, "credits", project=project, site="0408_81_1") == wanted
     assert _post(served, "credits", project=project, place={"site": "0408_81_1"}) == wanted
     twice = _refused(served, "credits", project=project, place={"site": "0408_81_1"}, site="0408_81_1")
@@ -369,7 +354,7 @@ def test_about_says_what_there_is_and_that_nothing_is_sent(served: Served) -> No
     assert [book["id"] for book in found["rulebooks"] if book["default"]] == ["grow-nj"]
 
 
-def test_lists_are_those_of_the_commands(served: Served, home: Path) -> None:
+def test_lists_are_those_of_the_commands(served: Served, served_home: Path) -> None:
     with served.client() as client:
         facts = client.get("/api/v1/facts").json()["facts"]
         readings = client.get("/api/v1/readings").json()["readings"]
@@ -379,15 +364,15 @@ def test_lists_are_those_of_the_commands(served: Served, home: Path) -> None:
         missing = [client.get(f"/api/v1/rules/{name}").status_code for name in ("grow-nj/nope", "nope/priority_area")]
     assert [fact["name"] for fact in facts] == list(load_facts())
     assert all(fact["question"] and fact["used_by"] for fact in facts if fact["kind"] == "fact")
-    listed = json.loads(_command(home, "rules", "readings", "--json"))
+    listed = json.loads(_command(served_home, "rules", "readings", "--json"))
     of_areas = [dict(each, named_by=None) for each in readings if each.pop("of") == "areas"]
     assert of_areas == [dict(each, named_by=None) for each in listed]
     assert [each["id"] for each in readings[len(of_areas) :]] == list(credit_readings())
-    assert rule == json.loads(_command(home, "rules", "show", "priority_area", "--json"))
-    known = json.loads(_command(home, "rules", "list", "--json"))["categories"]
+    assert rule == json.loads(_command(served_home, "rules", "show", "priority_area", "--json"))
+    known = json.loads(_command(served_home, "rules", "list", "--json"))["categories"]
     own = [category["id"] for category in rules["categories"] if category["rulebook"] == "grow-nj"]
     assert own == [category["id"] for category in known]
-    wanted = {row["id"]: row for row in json.loads(_command(home, "layers", "list", "--json"))}
+    wanted = {row["id"]: row for row in json.loads(_command(served_home, "layers", "list", "--json"))}
     assert {row["id"] for row in layers["layers"]} == set(load_manifests())
     assert all(row["sha256"] == wanted[row["id"]]["sha256"] for row in layers["layers"])
     assert all(row["how"] and row["words"] for row in layers["layers"] if row["status"] == "missing")
@@ -405,7 +390,7 @@ def test_suggestions_are_addresses_that_are_loaded_and_municipalities(served: Se
 
 
 def test_layers_that_are_added_while_it_runs_are_used_and_change_the_tag(
-    served: Served, home: Path, tmp_path: Path
+    served: Served, served_home: Path, tmp_path: Path
 ) -> None:
     with served.client() as client:
         before = client.get("/api/v1/determine", params={"site": CAMDEN})
@@ -414,7 +399,7 @@ def test_layers_that_are_added_while_it_runs_are_used_and_change_the_tag(
     feature = {"type": "Feature", "properties": row, "geometry": {"type": "Polygon", "coordinates": [ring]}}
     file = tmp_path / "planning.geojson"
     file.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}), encoding="utf-8")
-    _command(home, "layers", "import", "planning_areas", str(file), "--partial", "--edition", "2017-01-01")
+    _command(served_home, "layers", "import", "planning_areas", str(file), "--partial", "--edition", "2017-01-01")
     with served.client() as client:
         for _ in range(50):
             after = client.get("/api/v1/determine", params={"site": CAMDEN})
@@ -424,12 +409,12 @@ def test_layers_that_are_added_while_it_runs_are_used_and_change_the_tag(
     loaded = {layer["id"]: layer["status"] for layer in after.json()["layers"]}
     assert loaded["planning_areas"] == "loaded"
     assert {layer["id"]: layer["status"] for layer in before.json()["layers"]}["planning_areas"] == "missing"
-    assert after.json() == json.loads(_command(home, "check", CAMDEN, "--json"))
+    assert after.json() == json.loads(_command(served_home, "check", CAMDEN, "--json"))
 
 
 @pytest.mark.slow
 def test_a_long_outline_is_drawn_and_explained_too_and_keeps_nobody_waiting(served: Served) -> None:
-    shape = json.loads(shapely.to_geojson(shapely.buffer(shapely.Point(-75.10, 39.93), 0.004, quad_segs=6_000)))
+    shape = json.loads(shapely.to_geojson(shapely.buffer(shapely.Point(-75.10, 39.93), 0.004, quad_segs=2_000)))
     times: list[float] = []
     slow = threading.Thread(target=lambda: _post(served, "overlay", geometry=shape))
     slow.start()

@@ -15,25 +15,14 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from serving import load_parcels, parcels_file, serving
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from serving import Served
 
 _EXAMPLES = 12
 _CHECKS = [not_a_server_error, content_type_conformance, response_schema_conformance, status_code_conformance]
 # Each of these takes seconds and is made by the process for long work, which takes a few at a time.
 _LONG = {"/api/v1/report", "/api/v1/better", "/api/v1/credits", "/api/v1/jobs", "/api/v1/geometry"}
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    folder = tmp_path_factory.mktemp("home")
-    load_parcels(folder, parcels_file(folder.parent / "parcels.geojson"))
-    with serving(folder) as found:
-        yield found
 
 
 @pytest.fixture(scope="module")

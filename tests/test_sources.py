@@ -20,20 +20,15 @@ if TYPE_CHECKING:
     from grownj_geo.atlas import Atlas
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return parcel_home(tmp_path_factory.mktemp("parcels"))
-
-
 def test_an_empty_home_has_nowhere_to_look(atlas: Atlas, tmp_path: Path) -> None:
     assert sources_at_home(atlas, tmp_path) == (None, (), ())
 
 
 def test_the_order_is_that_of_the_settings_and_online_ones_need_no_parcels(
-    atlas: Atlas, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    atlas: Atlas, parcels_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("GROWNJ_LOCATORS", "nj,local,census")
-    assert [one.name for one in sources_at_home(atlas, home).locators] == ["nj", "local", "census"]
+    assert [one.name for one in sources_at_home(atlas, parcels_home).locators] == ["nj", "local", "census"]
     assert [one.name for one in sources_at_home(atlas, tmp_path).locators] == ["nj", "census"]
 
 
@@ -61,7 +56,7 @@ def test_parcels_that_cannot_be_read_are_said(atlas: Atlas, tmp_path: Path) -> N
 
 
 def test_without_the_extra_it_is_said_what_to_install(
-    atlas: Atlas, home: Path, monkeypatch: pytest.MonkeyPatch
+    atlas: Atlas, parcels_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     real = builtins.__import__
 
@@ -71,7 +66,7 @@ def test_without_the_extra_it_is_said_what_to_install(
         return real(name, *args, **more)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    finder = Finder.at_home(atlas, home=home)
+    finder = Finder.at_home(atlas, home=parcels_home)
     with pytest.raises(UnsettledSiteError, match=r"pip install 'grownj-geo\[addresses\]'"):
         finder.site("100 Main St, Camden")
     # Parcel numbers need nothing of it.
