@@ -8,6 +8,7 @@ import json
 import math
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,10 @@ import numpy as np
 import psutil
 import pytest
 import shapely
+from few_world import few_municipalities
 
 import grownj_geo as gj
+from grownj_geo.atlas import Atlas
 from grownj_geo.determine import Directory
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
@@ -43,15 +46,38 @@ def benchmark() -> ModuleType:
 
 @pytest.fixture
 def coarse(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Draw as many planning areas as ever, of a few corners each: what is measured here is no figure for anybody."""
+    """Draw as many planning areas as ever, most of them small, and tracts as squares.
+
+    What is measured here is no figure for anybody, and an index of the State takes as long as its lines are long.
+    """
+    draw_blobs = _script("benchmark_layers").blobs
+
+    def small(count: int, vertices: int, **more: Any) -> list[list[list[float]]]:
+        rings = np.array(draw_blobs(count, min(vertices, 12), **more))
+        middle = rings[200:, :-1].mean(axis=1, keepdims=True)
+        rings[200:] = middle + (rings[200:] - middle) / 50
+        return list(rings.round(9).tolist())
+
     for name in ("benchmark_layers", "benchmark_sites"):
-        module = _script(name)
-        monkeypatch.setattr(module, "PLANNING_VERTICES", 12 * module.PLANNING_AREAS)
+        monkeypatch.setattr(_script(name), "blobs", small)
+    module = _script("benchmark")
+    monkeypatch.setattr(module, "TRACTS", None)
+    monkeypatch.setattr(module, "measure_cells", partial(module.measure_cells, tracts=None, compared=40))
 
 
 @pytest.fixture(scope="module")
 def atlas() -> gj.Atlas:
     return gj.load_atlas()
+
+
+def _points_in_a_few(n: int) -> np.ndarray:
+    """Return points around those municipalities that an index is soon built of."""
+    layer = few_municipalities()
+    x0, y0, x1, y1 = np.nanmin(layer.bounds[:, :2], axis=0).tolist() + np.nanmax(layer.bounds[:, 2:], axis=0).tolist()
+    xy = np.random.default_rng(5).uniform((x0, y0), (x1, y1), (40 * n, 2))
+    ground = shapely.union_all([layer.geometry(i) for i in range(len(layer))])
+    shapely.prepare(ground)
+    return np.asarray(shapely.points(xy[shapely.intersects_xy(ground, xy[:, 0], xy[:, 1])][:n]))
 
 
 # -- all of it -----------------------------------------------------------------------------------------
@@ -88,8 +114,13 @@ def test_small_run_prints_and_writes_all_parts(
 
 
 @pytest.mark.slow
-def test_more_layers_are_measured_with_equal_answers(tmp_path: Path) -> None:
-    found = _script("benchmark_scale").measure_by_layers(points=300, counts=(1, 3))
+def test_more_layers_are_measured_with_equal_answers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scale = _script("benchmark_scale")
+    monkeypatch.setattr(
+        scale, "Atlas", lambda as_of, layers: Atlas(as_of=as_of, layers=(*layers, few_municipalities()))
+    )
+    monkeypatch.setattr(scale, "random_points", lambda _, n: _points_in_a_few(n))
+    found = scale.measure_by_layers(points=300, counts=(1, 3))
     assert found["layers"] == [1, 3]
     assert found["grounds"][1] > found["grounds"][0]
     assert found["unequal_with_and_without_index"] == [0, 0]

@@ -85,7 +85,9 @@ def test_many_are_what_each_is_alone(reading: str, kind: str) -> None:
         "cut": world.cut_lots,
     }
     engine = world.engine(A3=reading)
-    sites = world.table(makes[kind](100, seed=5))
+    # What lies in part is read in four ways; what is a point is measured alike in all.
+    count = 100 if kind in {"parcels", "cut"} or reading == "undetermined" else 30
+    sites = world.table(makes[kind](count, seed=5))
     assert world.differences(engine, sites, evaluate_many(engine, sites)) == []
 
 
