@@ -236,14 +236,17 @@ class Answerer:
         )
 
     def _records(self, found: AnsweredBlock) -> bytes:
-        lines = []
-        numbers = found.block.rows
+        sites, numbers = {}, found.block.rows
         for position in found.rows.tolist():
             site = found.block.site(position)
             if site is not None:
-                record = self._engine.determine(site).model_dump(mode="json")
-                line = {"row": numbers[position], **record}
-                lines.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
+                sites[position] = site
+        lines = []
+        for position, record in zip(sites, self._engine.determine_each(list(sites.values())), strict=True):
+            if isinstance(record, Exception):
+                raise record
+            line = {"row": numbers[position], **record.model_dump(mode="json")}
+            lines.append(json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n")
         return b"".join(lines)
 
 
