@@ -14,6 +14,7 @@ from grownj_geo.creditreadings import credit_readings
 from grownj_geo.credits import DEFAULT_DAY, estimate
 from grownj_geo.creditsites import areas_of_project, areas_of_site
 from grownj_geo.errors import FactError
+from grownj_geo.readings import resolve_readings
 from grownj_geo.serveanswers import terms_of
 from grownj_geo.servemodels import PlaceAsk, SiteAsk
 
@@ -38,9 +39,11 @@ def credit_places(asked: CreditAsk) -> dict[str, SiteAsk]:
 
     Raises
     ------
-    ProjectError, FactError
-        For a project that cannot be taken, before anything is looked up for it.
+    ProjectError, FactError, RulebookError
+        For a project that cannot be taken or a reading that there is not, before anything is looked up for it.
     """
+    # Also where nothing is looked at with them: what there is not would be left out in silence.
+    resolve_readings(_of_areas(asked))
     where = asked.place if asked.site is None else PlaceAsk(site=asked.site)
     if asked.site is not None and asked.place is not None:
         raise FactError("site and place both say where the project is. Expected one of them; leave out either.")
@@ -89,7 +92,7 @@ def credits_json(asked: CreditAsk, sites: Mapping[str, Site], answers: Answers) 
         As `areas_of_project`.
     """
     own = {name: option for name, option in asked.readings.items() if name in credit_readings()}
-    of_areas = {name: option for name, option in asked.readings.items() if name not in own}
+    of_areas = _of_areas(asked)
     raw = dict(asked.project)
     if program_of(raw, name="The project") != PROGRAMS[0]:
         return _of_bill(asked, raw, of_areas, sites, answers)
@@ -121,9 +124,13 @@ def _day(asked: CreditAsk, described: Project) -> date:
 
 
 def _question(where: PlaceAsk, asked: CreditAsk, day: date) -> SiteAsk:
+    return SiteAsk(**where.model_dump(), as_of=day, readings=_of_areas(asked))
+
+
+def _of_areas(asked: CreditAsk) -> dict[str, str]:
+    """Return the readings that are not of the credit rules."""
     own = credit_readings()
-    readings = {name: option for name, option in asked.readings.items() if name not in own}
-    return SiteAsk(**where.model_dump(), as_of=day, readings=readings)
+    return {name: option for name, option in asked.readings.items() if name not in own}
 
 
 def _atlas(answers: Answers, day: date) -> Atlas:

@@ -329,6 +329,15 @@ def test_credits_count_the_facts_of_the_place_and_those_of_the_building_must_agr
     assert "Building site: the fact lfb_supervision is stated as True of the site and as False" in refused["detail"]
 
 
+def test_credits_refuse_a_reading_that_there_is_not_with_a_place_and_without(served: Served) -> None:
+    building = {"premises": "other", "construction": "new", "gross_leasable_sqft": 50000}
+    project = {"business": {"industry": "other"}, "jobs": [], "buildings": [building]}
+    for more in ({}, {"place": {"mun_code": "0408"}}):
+        refused = _refused(served, "credits", project=project, readings={"A13": "none", "A99": "odd"}, **more)
+        assert (refused["status"], refused["code"]) == (422, "rules_not_applicable")
+        assert "A99" in refused["detail"]
+
+
 def test_credits_of_more_buildings_than_are_looked_up_are_refused(served: Served) -> None:
     building = {"premises": "other", "construction": "new", "gross_leasable_sqft": 5000, "site": "40.7344,-74.1641"}
     project = {
