@@ -113,7 +113,9 @@ def _bounds(
             ground = shapely.clip_by_rect(one.layer.geometry(one.feature), *drawn.frame.bounds)
             away = float(shapely.distance(one.layer.geometry(one.feature), here)) * FT_PER_FTUS - site.uncertainty_ft
         elif one.sign == 1 and one.feature >= 0:
-            ground = drawn.own_ground(one.leaf, one.feature)
+            # One that is an inner or outer bound is not what is computed from.
+            own = drawn.own_ground(one.leaf, one.feature) if one.layer.computed[one.feature] else None
+            ground = drawn.of(one.leaf) if own is None else own
             near = nearest_of(one.layer, run.leaves.features(one.layer, where), site)
             radius = miles_to_ft(run.bound.figures[where.radius]) if isinstance(where, Within) else 0.0
             away = 0.0 if near is None else near.low_ft - radius

@@ -525,6 +525,8 @@ def test_under_the_shipped_law_a_nearer_place_than_was_said_is_found(
     assert line.nearest is not None
     assert not line.at_most
     assert line.nearest.enough_ft < said_before_ft - 1000.0
+    # As computed, from the nominal line: nearer than what surely is in.
+    assert line.nearest.distance_ft.low < line.nearest.distance_ft.value < line.nearest.enough_ft - 1000.0  # type: ignore[operator]
     assert reaches(engine, found, dollars)
 
 
