@@ -388,7 +388,9 @@ def _target(output: Path | None, sources: Sequence[str], endings: tuple[str, ...
         return None
     target = output.resolve()
     if target.suffix.lower() not in endings:
-        fail(f"--output {output} ends in {target.suffix!r}; expected {' or '.join(endings)}. Name the file so.")
+        fail(
+            f"--output {output} ends in {target.suffix or 'nothing'}; expected {' or '.join(endings)}. Name the file so."
+        )
     check_outputs(target, sources=sources, replace=replace)
     return target
 

@@ -154,7 +154,7 @@ body {{ font: 15px/1.4 system-ui, sans-serif; margin: 1.5rem; color: #1a1a1a; }}
 h1 {{ font-size: 1.3rem; margin: 0; }}
 .scroll {{ overflow: auto; margin: 1rem 0; }}
 @media screen {{ .scroll {{ max-height: 92vh; }} thead th {{ position: sticky; top: -1px; z-index: 1; }}
-  thead th:first-child {{ left: 0; z-index: 2; }} }}
+  thead th:first-child {{ left: 0; z-index: 2; }} .called {{ max-height: 7em; overflow-y: auto; }} }}
 .scroll:focus-visible {{ outline: 3px solid #0b4f7d; outline-offset: 2px; }}
 table {{ border-collapse: collapse; }}
 th, td {{ border: 1px solid #bbb; padding: .35rem .6rem; text-align: left; vertical-align: top; min-width: 9rem;
@@ -234,7 +234,7 @@ def _head(site: Compared) -> str:
     small = "" if below == site.name else f'<br><span class="small">{_safe(below)}</span>'
     # A place is broken after its comma, if anywhere.
     name = _safe(site.name).replace(",", ",<wbr>")
-    return f'<th scope="col">{name}{small}</th>'
+    return f'<th scope="col"><div class="called">{name}{small}</div></th>'
 
 
 def _html_row(label: str, cells: Sequence[str], *, citation: str = "") -> str:

@@ -122,7 +122,8 @@ def render_watched(found: Sequence[Watched], refused: Sequence[Refused], console
             Text(counted_words(len(one.undetermined), "area")),
             Text(str(one.next_day) if one.next_day else f"none known to {one.until}"),
         )
-    console.print(table)
+    if found:
+        console.print(table)
     for one in found:
         if one.upcoming:
             console.print(Text(plain(f"{one.name}{f' ({one.source})' if one.source else ''}"), "bold"))

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import re
 import sqlite3
+import tempfile
 import warnings
 import zipfile
 from contextlib import closing
@@ -153,10 +153,16 @@ def _check_place(path: Path, *, folder: bool) -> None:
     parent = path.absolute().parent
     if not parent.is_dir():
         raise LayerFault("not_written", f"{path}: there is no folder {parent}. Make it first, or name another.")
-    if not os.access(parent, os.W_OK | os.X_OK):
+    try:
+        # Asked by doing: rights alone do not tell of a disk that is full or mounted to be read only.
+        with tempfile.NamedTemporaryFile(prefix=".grownj-", dir=parent):
+            pass
+    except OSError as error:
         raise LayerFault(
-            "not_written", f"{path}: nothing can be written into the folder {parent}. Name another, or ask its owner."
-        )
+            "not_written",
+            f"{path}: nothing can be written into the folder {parent} ({error.strerror or error}). Name another, or "
+            "see to its permissions and space.",
+        ) from error
 
 
 def _reads(source: Path, target: Path) -> bool:
