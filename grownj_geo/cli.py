@@ -163,7 +163,7 @@ def check(
     save: Annotated[
         Path | None, option("--save", metavar="FILE", words="Keep the record, sealed, for recheck.")
     ] = None,
-    replace: Annotated[bool, option("--replace", words="Let --save, and -o a file of others, overwrite.")] = False,
+    replace: Annotated[bool, option("--replace", words="Overwrite: --save a record, -o a file of others.")] = False,
     width: Width = None,
 ) -> None:
     """Determine which incentive areas one site is in."""

@@ -388,9 +388,8 @@ def _target(output: Path | None, sources: Sequence[str], endings: tuple[str, ...
         return None
     target = output.resolve()
     if target.suffix.lower() not in endings:
-        fail(
-            f"--output {output} ends in {target.suffix or 'nothing'}; expected {' or '.join(endings)}. Name the file so."
-        )
+        ending = target.suffix or "nothing"
+        fail(f"--output {output} ends in {ending}; expected {' or '.join(endings)}. Name the file so.")
     check_outputs(target, sources=sources, replace=replace)
     return target
 

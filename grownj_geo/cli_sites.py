@@ -34,7 +34,7 @@ Sheet = Annotated[Text, option(metavar="NAME", words="Sheet of a workbook.")]
 Sublayer = Annotated[Text, option(metavar="NAME", words="Layer of a file with several.")]
 Encoding = Annotated[Text, option(metavar="NAME", words="What text is in, as in cp1252.")]
 Delimiter = Annotated[Text, option(metavar="SIGN", words="What stands between two cells.")]
-Replace = Annotated[bool, option("--replace", words="Replace a file too that grownj did not write.")]
+Replace = Annotated[bool, option("--replace", words="Replace the file even if grownj did not write it.")]
 
 _NUMBER = re.compile(r"[-+]?\d+(\.\d*)?,?")
 
