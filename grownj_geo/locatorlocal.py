@@ -305,8 +305,8 @@ def _notes(hit: AddressHit, parsed: ParsedAddress) -> tuple[str, ...]:
             f"The number is not loaded; its neighbours on that side are {hit.between[0]} and {hit.between[1]}."
         )
     elif hit.kind == "street":
-        where = "; of where, only the municipality is taken as known" if hit.mun_code else ""
+        known = ", so that only its municipality is taken as known" if hit.mun_code else ""
         notes.append(
-            f"The number is not loaded; the place is anywhere on the street, beyond what is loaded of it too{where}."
+            f"The number is not loaded; the place is anywhere on the street, beyond what is loaded of it too{known}."
         )
     return tuple(notes)

@@ -148,7 +148,7 @@ def _chosen_site(chosen: Chosen, asked: SiteAsk, found: Site) -> Site:
         notes.insert(0, f"It was chosen from what was found for what was typed: {how}.")
         by = found.located_by
         if found.geometry is None and not found.pins:
-            by = f"address, chosen from what was found: {how}; of where, only the municipality is taken as known"
+            by = f"address, chosen from what was found: {how}; only its municipality is taken as known"
     else:
         by = f"address, chosen from what was found: {how}"
     is_point = found.geometry is not None and found.is_point

@@ -294,12 +294,12 @@ def _choice(finder: Finder, match: Match, text: str) -> dict[str, Any]:
     shape = None if match.geometry is None else geojson_of(match.geometry)
     if shape is None and match.has_place:
         shape = {"type": "Point", "coordinates": [lon, lat]}
-    known = f", known to {feet_words(match.uncertainty_ft)}" if match.uncertainty_ft else ""
+    how = f"{match.kind}, known to {feet_words(match.uncertainty_ft)}" if match.uncertainty_ft else match.kind
     if not match.has_place:
-        known = ", of which only the municipality is known"
+        how = f"{match.kind}, anywhere in its municipality" if match.pin is None else "parcel without a known place"
     return {
         "label": f"{match.matched}, {where}",
-        "words": f"{match.locator}: {match.kind}{known}",
+        "words": f"{match.locator}: {how}",
         "site": match.pin or (f"{lat},{lon}" if match.has_place else _municipality(finder, str(match.mun_code))),
         "ask": _question(finder, match, text),
         "kind": match.kind,

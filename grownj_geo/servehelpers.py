@@ -31,7 +31,6 @@ __all__ = [
     "credits_in_helper",
     "in_helper",
     "outline_in_helper",
-    "places_in_helper",
     "reported",
 ]
 
@@ -171,13 +170,6 @@ def better(answers: Answers, asked: SiteAsk, site: Site | None) -> str | None:
 
     engine = answers.engine(_terms(asked))
     return next_better(engine, site or answers.site(asked)).words if engine.rulebook.tiers else None
-
-
-def places_in_helper(asked: CreditAsk) -> dict[str, SiteAsk]:
-    """Return where a project's buildings are, to be looked up by the server."""
-    from grownj_geo.servecredits import credit_places  # noqa: PLC0415 - where the work is done
-
-    return credit_places(asked)
 
 
 def credits_in_helper(asked: CreditAsk, places: dict[str, SiteAsk], sites: dict[str, Site]) -> str:

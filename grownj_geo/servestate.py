@@ -13,8 +13,9 @@ from grownj_geo.atlas import DEFAULT_AS_OF
 from grownj_geo.errors import NoPlaceError, SiteError
 from grownj_geo.pins import looks_like_pin
 from grownj_geo.serveanswers import Answers, Terms, stated_site
+from grownj_geo.servecredits import credit_places
 from grownj_geo.servefinding import Finding, Placed
-from grownj_geo.servehelpers import Helper, areas_in_helper, credits_in_helper, in_helper, places_in_helper
+from grownj_geo.servehelpers import Helper, areas_in_helper, credits_in_helper, in_helper
 from grownj_geo.servejobs import Jobs
 from grownj_geo.serveproblems import ProblemError
 
@@ -126,7 +127,8 @@ class State:
         ProblemError, SiteError, FactError, RulebookError
             As `ask`; what is wrong with the place of a building names that, where the project says it.
         """
-        places = await self.helper.run(places_in_helper, asked)
+        # Quick, and not to wait for maps that are drawn: what is wrong with a project is told at once.
+        places = await asyncio.to_thread(credit_places, asked)
         if len(places) > _MOST_PLACES:
             raise ProblemError(
                 422,

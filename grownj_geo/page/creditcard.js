@@ -7,7 +7,10 @@ function amount(value, unit = "dollars") {
   if (value === null) return "no limit";
   const number = Number(value);
   const whole = Number.isInteger(number);
-  const digits = number.toLocaleString("en-US", unit.startsWith("dollars") && !whole ? { minimumFractionDigits: 2, maximumFractionDigits: 2 } : {});
+  const digits = number.toLocaleString(
+    "en-US",
+    unit.startsWith("dollars") && !whole ? { minimumFractionDigits: 2, maximumFractionDigits: 2 } : {},
+  );
   if (!unit.startsWith("dollars")) return digits + (unit === "count" ? "" : unit === "percent" ? " %" : " " + unit.replaceAll("_", " "));
   return "$" + digits + unit.slice("dollars".length).replaceAll("_", " ");
 }
@@ -97,7 +100,11 @@ export function creditCard(found, record, { change, questions }) {
       make("span", {}, make("strong", {}, "Award: " + award), "eligible: " + found.eligible),
     ),
     found.eligible === "undetermined"
-      ? make("p", {}, "If every open condition is met: " + range(found.if_eligible) + " in all; " + range(found.if_eligible_year) + " a year.")
+      ? make(
+          "p",
+          {},
+          "If every open condition is met: " + range(found.if_eligible) + " in all; " + range(found.if_eligible_year) + " a year.",
+        )
       : null,
     make(
       "p",

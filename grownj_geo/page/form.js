@@ -63,7 +63,8 @@ export function fieldOf(field, { id, value, change, notes = [], about = null }) 
 // What is wrong with a value, before it is sent; empty where nothing is.
 export function fault(field, value) {
   if (value === undefined || value === "") return field.required === true ? "An answer is needed." : "";
-  if (field.type === "number" && !NUMBER.test(value)) return field.expected ? "Expected " + field.expected + "." : "Expected a plain number.";
+  if (field.type === "number" && !NUMBER.test(value))
+    return field.expected ? "Expected " + field.expected + "." : "Expected a plain number.";
   return "";
 }
 

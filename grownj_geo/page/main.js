@@ -7,7 +7,7 @@ import { better, drawn } from "./beside.js";
 import { compare } from "./compare.js";
 import { readyCredits } from "./credits.js";
 import { dayShown, wrongDay } from "./day.js";
-import { byId, count, feet, make, plain, readyDialogs, say, visible } from "./dom.js";
+import { byId, count, feet, make, readyDialogs, say, visible } from "./dom.js";
 import { readyDrawing } from "./drawing.js";
 import { readyFacts } from "./facts.js";
 import { showLayers } from "./layers.js";
@@ -18,6 +18,7 @@ import { readyReportForm } from "./reportform.js";
 import { readySearch } from "./search.js";
 import { hideChoices, showChoices, siteCard } from "./site.js";
 import { shareLink, takeRecord, takeReport } from "./take.js";
+import { privacyWords, problem, wordsOf } from "./told.js";
 import { readyUpload } from "./upload.js";
 import { showWhy } from "./why.js";
 
@@ -32,10 +33,6 @@ const state = {
   readings: [],
 };
 const MOST_KEPT = 300_000;
-// The service's own words also name ways of the command line; these are those of this page.
-const NOT_FOUND = new Set(["place_not_found"]);
-const LOOK_AGAIN =
-  "Check the spelling; an address is number, street and municipality, like 520 Market Street, Camden City. Or give block and lot with the municipality, a parcel number like 0408_81_1, coordinates, or the municipality alone; or click the place on the map.";
 let view = null;
 let areas = null;
 let drawing = null;
@@ -46,27 +43,6 @@ let onReport = null;
 let search = null;
 
 // -- asking -----------------------------------------------------------------------------------------------
-
-// What is wrong, each thing in a paragraph of its own.
-function problem(words, asked = []) {
-  const told = [words].flat().filter((one) => one);
-  const who =
-    asked.length === 0
-      ? null
-      : make(
-          "ul",
-          { class: "notes" },
-          asked.map((one) => make("li", {}, "Asked: " + visible(one.locator) + ", which says: " + visible(one.words))),
-        );
-  const box = make(
-    "div",
-    { class: "box bad" },
-    told.map((one) => make("p", {}, plain(one))),
-    who,
-  );
-  byId("problem").replaceChildren(...(told.length === 0 ? [] : [box]));
-  if (told.length > 0) byId("problem").scrollIntoView({ block: "nearest" });
-}
 
 const NO_PLACE = { site: null, geometry: null, typed: null, chosen: null, pin: null, notes: [], uncertainty: null };
 
@@ -200,14 +176,7 @@ function refuse(error, question, { fit, told, running }) {
       focus: true,
     });
     say(count(error.choices.length, "place") + " possible. Choose one.");
-  } else
-    problem(
-      [
-        ...told,
-        NOT_FOUND.has(error.code) ? "“" + visible(question.typed ?? question.site ?? "") + "” was not found. " + LOOK_AGAIN : error.message,
-      ],
-      error.asked,
-    );
+  } else problem([...told, wordsOf(error, question.typed ?? question.site ?? "")], error.asked);
 }
 
 // Places among which the person chooses. What was typed stays beside the choice.
@@ -319,7 +288,8 @@ function countStated() {
 
 function sayOnReport() {
   const words = onReport.words();
-  if (byId("on-report") !== null) byId("on-report").textContent = words.length === 0 ? "" : "On the report: " + words.map(visible).join("; ") + ".";
+  if (byId("on-report") !== null)
+    byId("on-report").textContent = words.length === 0 ? "" : "On the report: " + words.map(visible).join("; ") + ".";
 }
 
 // -- views, day, start ------------------------------------------------------------------------------------------
@@ -378,16 +348,6 @@ function readyDay() {
     if (state.question.view === "layers") listLayers();
     if (state.wrongDay === "") await drawAreas();
   });
-}
-
-function privacy() {
-  const online = state.about.locators.filter((one) => one.online);
-  byId("privacy").textContent =
-    online.length === 0
-      ? "What you type stays with this service: no online locator is switched on, and nothing is sent anywhere."
-      : "For an address that is not found here, this service asks: " +
-        online.map((one) => one.name + " (" + one.sends + ")").join("; ") +
-        ".";
 }
 
 // A fact or a reading that nobody knows is left out and told, as a day that is none: whatever else a link says still counts.
@@ -485,7 +445,7 @@ async function start() {
   try {
     state.about = await call("about");
     byId("disclaimer").textContent = state.about.disclaimer;
-    privacy();
+    byId("privacy").textContent = privacyWords(state.about);
     const [vocabulary, rules, open] = await Promise.all([facts.vocabulary(), call("rules"), readings.vocabulary()]);
     state.readings = open;
     for (const fact of vocabulary) state.factLabels.set(fact.name, fact.label + (fact.unit ? " (" + fact.unit + ")" : ""));

@@ -32,7 +32,12 @@ export function readyReadings({ apply }) {
       "label",
       { class: "choice" },
       own,
-      make("span", {}, words, make("span", { class: "note" }, plainName(option) + (option === reading.default ? "; taken unless chosen otherwise" : ""))),
+      make(
+        "span",
+        {},
+        words,
+        make("span", { class: "note" }, plainName(option) + (option === reading.default ? "; taken unless chosen otherwise" : "")),
+      ),
     );
   }
 
