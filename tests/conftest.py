@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from feature_servers import install_koop, koop, municipalities, planning_areas
+from feature_servers import FeatureStub, install_koop, koop, municipalities, planning_areas, square_feature
 
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
@@ -101,6 +101,13 @@ def served(served_home: Path) -> Iterator[Served]:
 
     with serving(served_home) as found:
         yield found
+
+
+@pytest.fixture
+def stub() -> Iterator[FeatureStub]:
+    """Yield a server with seven features that gives three at once."""
+    with FeatureStub([square_feature(number) for number in range(1, 8)], cap=3) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
