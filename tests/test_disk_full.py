@@ -30,7 +30,7 @@ def mount(size, *more):
     subprocess.run(["mount", "-t", "tmpfs", "-o", ",".join([f"size={size}", *more]), "tmpfs", disk], check=True)
 
 def run(*words):
-    words = ["batch", folder / "in.csv", "--block-rows", block, *words]
+    words = ["batch", folder / "in.csv", "--block-rows", block, "--replace", *words]
     done = CliRunner().invoke(cli.app, list(map(str, words)))
     return {"code": done.exit_code, "said": " ".join(done.stderr.split()), "trace": "Traceback" in done.output}
 
@@ -69,7 +69,7 @@ disk = folder / "disk"
 beside, out = disk / "beside.json", folder / "out.csv"
 
 def run(*words):
-    words = ["batch", folder / "in.csv", "-o", out, "--block-rows", block, option, beside, *words]
+    words = ["batch", folder / "in.csv", "-o", out, "--block-rows", block, "--replace", option, beside, *words]
     done = CliRunner().invoke(cli.app, list(map(str, words)))
     return {"code": done.exit_code, "said": " ".join(done.stderr.split()), "trace": "Traceback" in done.output}
 
