@@ -338,7 +338,7 @@ KILLED = """
 import sys, pathlib
 sys.path.insert(0, {tests!r})
 from test_tableout import opened, write
-write(opened(pathlib.Path({source!r})), pathlib.Path({out!r}), size=50, resume=True)
+write(opened(pathlib.Path({source!r})), pathlib.Path({out!r}), size=20, resume=True)
 """
 
 
@@ -351,8 +351,8 @@ def alone(code: str, **environment: str) -> subprocess.Popen[bytes]:
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", [".csv", ".gpkg", ".xlsx"])
 def test_a_run_that_is_killed_at_any_moment_goes_on(tmp_path: Path, ending: str) -> None:
-    source = geoparquet(tmp_path / "in.parquet", 4_000)
-    write(opened(source), tmp_path / f"undisturbed{ending}", size=50)
+    source = geoparquet(tmp_path / "in.parquet", 1_600)
+    write(opened(source), tmp_path / f"undisturbed{ending}", size=20)
     out = tmp_path / "killed" / f"out{ending}"
     out.parent.mkdir()
     work = out.with_name(f".{out.name}.parts")
@@ -383,7 +383,7 @@ reader = opened(pathlib.Path({source!r}))
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, ({limit}, resource.RLIM_INFINITY))
 try:
-    write(reader, pathlib.Path({out!r}), size=50, resume=True)
+    write(reader, pathlib.Path({out!r}), size=150, resume=True)
 except LayerFault as error:
     print(error.fault, error, file=sys.stderr)
     sys.exit(3)
@@ -405,8 +405,8 @@ def test_a_disk_that_is_full_leaves_no_half_file(tmp_path: Path, ending: str, li
     assert run.returncode == 3, words.decode()
     assert words.decode().startswith(("disk_full", "not_written"))
     assert [path.name for path in out.parent.iterdir()] == [f".out{ending}.parts"]
-    write(opened(source), out, size=50, resume=True)
-    write(opened(source), tmp_path / f"undisturbed{ending}", size=50)
+    write(opened(source), out, size=150, resume=True)
+    write(opened(source), tmp_path / f"undisturbed{ending}", size=150)
     assert out.read_bytes() == (tmp_path / f"undisturbed{ending}").read_bytes()
 
 
