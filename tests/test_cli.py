@@ -303,6 +303,8 @@ def test_output_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pyte
     target = tmp_path / "site.json"
     target.write_text("before")
     done = run("check", NEWARK, "--json", "-o", str(target))
+    assert (done.exit_code, target.read_text()) == (2, "before")
+    done = run("check", NEWARK, "--json", "-o", str(target), "--replace")
     assert (done.exit_code, done.stdout) == (0, "")
     assert str(target) in done.stderr
     assert target.read_text() == run("check", NEWARK, "--json").stdout
