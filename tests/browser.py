@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -57,13 +57,38 @@ class Opened:
         return found
 
 
+# The browser that is there for several pages, while it is.
+_STANDING: list[Any] = []
+
+
 @contextmanager
-def opened(path: Path, *, ready: str = "html[data-ready=yes]", **options: Any) -> Iterator[Opened]:
-    """Open a file in a browser that has no network, and wait until there is what shows that it is ready."""
+def launched() -> Iterator[Any]:
+    """Start a browser. Nothing else may start one in this process meanwhile."""
     with sync_playwright() as tool:
         browser = tool.chromium.launch(executable_path=chromium(), args=["--no-sandbox", "--disable-gpu"])
         try:
-            context = browser.new_context(**(options or DESK))
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def one_browser() -> Iterator[None]:
+    """Keep one browser for all pages that are opened meanwhile: each has a context of its own, as if it were alone."""
+    with launched() as browser:
+        _STANDING.append(browser)
+        try:
+            yield
+        finally:
+            _STANDING.pop()
+
+
+@contextmanager
+def opened(path: Path, *, ready: str = "html[data-ready=yes]", **options: Any) -> Iterator[Opened]:
+    """Open a file in a browser that has no network, and wait until there is what shows that it is ready."""
+    with nullcontext(_STANDING[-1]) if _STANDING else launched() as browser:
+        context = browser.new_context(**(options or DESK))
+        try:
             context.set_offline(True)
             context.add_init_script(WATCH)
             page = context.new_page()
@@ -73,4 +98,4 @@ def opened(path: Path, *, ready: str = "html[data-ready=yes]", **options: Any) -
             page.wait_for_selector(ready)
             yield found
         finally:
-            browser.close()
+            context.close()

@@ -8,7 +8,7 @@ from datetime import date
 from typing import TYPE_CHECKING
 
 import pytest
-from browser import DESK, PHONE, opened
+from browser import DESK, PHONE, one_browser, opened
 
 from grownj_geo.determine import Directory
 from grownj_geo.mapanswer import Asked
@@ -20,6 +20,7 @@ from grownj_geo.site import Site
 from grownj_geo.siterows import TableOptions
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
@@ -56,6 +57,12 @@ def map_of(table: Path, path: Path, *, most_whole: int) -> Path:
     )
     write_map(path, map_html(engine, draw_areas(engine), found))
     return path
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_browser() -> Iterator[None]:
+    with one_browser():
+        yield
 
 
 @pytest.fixture(scope="module")

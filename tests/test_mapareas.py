@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,9 +25,20 @@ if TYPE_CHECKING:
     from grownj_geo.mapground import DrawnClass
 
 
+@cache
+def engine_of(day: str) -> Engine:
+    return Engine(load_atlas(as_of=day), load_rulebook())
+
+
+@cache
+def areas_of(day: str) -> MapAreas:
+    """Return what is drawn on a day, once for all tests."""
+    return draw_areas(engine_of(day))
+
+
 @pytest.fixture(scope="module")
-def areas(engine: Engine) -> MapAreas:
-    return draw_areas(engine)
+def areas() -> MapAreas:
+    return areas_of("2017-04-17")
 
 
 def class_of(areas: MapAreas, name: str) -> DrawnClass:
@@ -112,8 +124,7 @@ def test_municipal_classes_are_what_the_rules_say_of_municipalities_alone(areas:
 @pytest.mark.slow
 @pytest.mark.parametrize("day", ["2014-06-02", "2017-04-17", "2018-11-01"])
 def test_what_is_drawn_at_a_place_is_what_the_place_is_answered(day: str) -> None:
-    engine = Engine(load_atlas(as_of=day), load_rulebook())
-    found = draw_areas(engine)
+    engine, found = engine_of(day), areas_of(day)
     state = shapely.union_all([outline.geometry for outline in found.municipalities])
     shapely.prepare(state)
     places = np.random.default_rng(7).uniform(state.bounds[:2], state.bounds[2:], (6_000, 2))
@@ -150,15 +161,13 @@ def test_what_is_drawn_at_a_place_is_what_the_place_is_answered(day: str) -> Non
 
 def test_a_growth_zone_by_distance_is_drawn_by_its_line_and_opens_no_municipality() -> None:
     def zones(day: str) -> list[tuple[str, str]]:
-        engine = Engine(load_atlas(as_of=day), load_rulebook())
-        return [(a.name, a.sureness) for a in class_of(draw_areas(engine), "growth_zone").areas if a.mun_code is None]
+        return [(a.name, a.sureness) for a in class_of(areas_of(day), "growth_zone").areas if a.mun_code is None]
 
     assert zones("2018-10-02") == []
     assert {sureness for _, sureness in zones("2018-10-03")} == {"possible"}
     assert {sureness for _, sureness in zones("2018-11-01")} == {"sure", "possible"}
     for day in ("2018-10-03", "2018-11-01"):
-        later = Engine(load_atlas(as_of=day), load_rulebook())
-        whole = [a.name for a in class_of(draw_areas(later), "growth_zone").areas if a.mun_code is not None]
+        whole = [a.name for a in class_of(areas_of(day), "growth_zone").areas if a.mun_code is not None]
         assert len(whole) == 5
 
 
