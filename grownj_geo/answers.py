@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from grownj_geo.bulk import Findings
     from grownj_geo.cells import CellIndex
     from grownj_geo.determine import Engine
-    from grownj_geo.observe import SiteTable
     from grownj_geo.rulebook import Tier
     from grownj_geo.site import FactValue
+    from grownj_geo.sitetable import SiteTable
 
 __all__ = [
     "AnswerColumn",

@@ -34,8 +34,8 @@ from grownj_geo.nodes import (
     Within,
     WithinNode,
 )
-from grownj_geo.observe import SiteTable
 from grownj_geo.place import PlacementKind
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_FTUS, FT_PER_MILE
 from grownj_geo.values import ANSWER, LEANING, STRICT
 

@@ -14,10 +14,10 @@ import shapely
 
 from grownj_geo.errors import SiteError
 from grownj_geo.found import Asked, Found, TypedAddress, choice_words, feet_words, match_words
-from grownj_geo.observe import SiteTable
 from grownj_geo.place import place_sites
 from grownj_geo.settling import Verdict, judge, shared_site, site_of_match
 from grownj_geo.site import Site
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_FTUS
 
 if TYPE_CHECKING:

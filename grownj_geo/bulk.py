@@ -21,7 +21,7 @@ from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
 from grownj_geo.measured import key_of
 from grownj_geo.nodes import InsideNode, OverlapsNode, SiteFactNode, WithinNode
-from grownj_geo.observe import MARGIN_LIMIT_FT, SiteTable
+from grownj_geo.observe import MARGIN_LIMIT_FT
 from grownj_geo.units import miles_to_ft
 from grownj_geo.values import ANSWER, Values
 
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from grownj_geo.determine import Engine
     from grownj_geo.nodes import Where
     from grownj_geo.site import FactValue
+    from grownj_geo.sitetable import SiteTable
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]

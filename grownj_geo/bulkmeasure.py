@@ -17,9 +17,10 @@ from grownj_geo.bulkcut import Shares, undecided
 from grownj_geo.bulkline import starts_of
 from grownj_geo.bulkplan import MAJORITY
 from grownj_geo.leaves import Leaves
-from grownj_geo.observe import Coverage, Distance, SiteTable, measure_coverage
+from grownj_geo.observe import Coverage, Distance, measure_coverage
 from grownj_geo.place import Placement
 from grownj_geo.shares import share_within
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_lonlat
 
 if TYPE_CHECKING:

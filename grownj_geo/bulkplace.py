@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.atlas import Atlas
     from grownj_geo.bulkfind import MunicipalState
-    from grownj_geo.observe import SiteTable
+    from grownj_geo.sitetable import SiteTable
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]

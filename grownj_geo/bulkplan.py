@@ -11,9 +11,9 @@ from grownj_geo.bulkline import Ground, ground_of
 from grownj_geo.leaves import Leaves
 from grownj_geo.measured import key_of
 from grownj_geo.nodes import InsideNode, OverlapsNode, ShareOverNode, SiteFactNode, Where, Within, WithinNode
-from grownj_geo.observe import SiteTable
 from grownj_geo.place import Placement
 from grownj_geo.ranking import ranked
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import miles_to_ft
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from grownj_geo.bulkplan import Plan
     from grownj_geo.determine import Engine
     from grownj_geo.layer import Layer
-    from grownj_geo.observe import SiteTable
+    from grownj_geo.sitetable import SiteTable
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]

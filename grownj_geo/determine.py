@@ -19,7 +19,6 @@ from grownj_geo.evidence import feet
 from grownj_geo.facts import check_facts
 from grownj_geo.leaves import Leaves
 from grownj_geo.logic import Outcome
-from grownj_geo.observe import SiteTable
 from grownj_geo.otherreadings import changed_categories
 from grownj_geo.place import PlacementKind, said_limit_ft
 from grownj_geo.readings import load_readings, resolve_readings
@@ -37,6 +36,7 @@ from grownj_geo.records import (
 )
 from grownj_geo.rulebook import Rulebook, load_rulebook
 from grownj_geo.site import Site
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_FTUS, WORKING_CRS, to_working_geometry
 from grownj_geo.values import ANSWER
 

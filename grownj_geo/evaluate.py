@@ -16,7 +16,7 @@ import shapely
 
 from grownj_geo.leaves import Leaves
 from grownj_geo.nodes import ContainsFeatureNode
-from grownj_geo.observe import SiteTable
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.values import ANSWER, Values, combine, negated, perhaps
 
 if TYPE_CHECKING:

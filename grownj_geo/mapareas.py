@@ -17,8 +17,8 @@ from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
 from grownj_geo.logic import Cause, Outcome
 from grownj_geo.mapground import OUTLINE_TOLERANCE_FT, Area, DrawnClass, class_of_layer
-from grownj_geo.observe import SiteTable
 from grownj_geo.palette import AreaClass, area_class, area_classes
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_FTUS
 from grownj_geo.values import ANSWER
 

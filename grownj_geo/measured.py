@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from grownj_geo.nodes import Within
-from grownj_geo.observe import Coverage, Distance, SiteTable, measure_distance
+from grownj_geo.observe import Coverage, Distance, measure_distance
 from grownj_geo.ranking import ranked
 from grownj_geo.shares import share_within
 from grownj_geo.somewhere import Somewhere
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from grownj_geo.binding import BoundRulebook
     from grownj_geo.layer import Layer
     from grownj_geo.nodes import Nearest, Where
+    from grownj_geo.sitetable import SiteTable
 
 __all__ = ["Measured", "key_of"]
 

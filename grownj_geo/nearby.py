@@ -9,7 +9,8 @@ import numpy as np
 import shapely
 from shapely.affinity import translate
 
-from grownj_geo.observe import SiteTable, distances_to_each, measure_distance
+from grownj_geo.observe import distances_to_each, measure_distance
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_lonlat
 
 if TYPE_CHECKING:

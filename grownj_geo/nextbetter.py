@@ -51,7 +51,7 @@ from grownj_geo.leaves import Leaves
 from grownj_geo.logic import Outcome
 from grownj_geo.measured import key_of
 from grownj_geo.nearby import nearest_of
-from grownj_geo.observe import SiteTable
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import geodesic_ft, to_working, towards
 from grownj_geo.whatif import deciding_sets
 from grownj_geo.words import feature_named

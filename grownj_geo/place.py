@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.atlas import Atlas
     from grownj_geo.layer import Layer
-    from grownj_geo.observe import SiteTable
+    from grownj_geo.sitetable import SiteTable
 
 __all__ = [
     "NOWHERE",

@@ -11,11 +11,11 @@ import shapely
 
 from grownj_geo.crs import misfit
 from grownj_geo.layercheck import read_day, read_figure
-from grownj_geo.observe import SiteTable
 from grownj_geo.place import PlacementKind, place_sites
 from grownj_geo.readings import nearest_name
 from grownj_geo.refine_places import degrees_system, geometry_system, system_in_words
 from grownj_geo.refining import COMMON_FIELDS, PLACE_FIELDS, YES_NO, in_words, put, result, shown
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_MILE, geodesic_ft, to_lonlat, to_working
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol
 import numpy as np
 import shapely
 
-from grownj_geo.observe import SiteTable
 from grownj_geo.site import Site
+from grownj_geo.sitetable import SiteTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Generator, Iterator, Sequence

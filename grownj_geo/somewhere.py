@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from grownj_geo.atlas import Atlas
     from grownj_geo.layer import Layer
-    from grownj_geo.observe import Coverage, Distance, SiteTable
+    from grownj_geo.observe import Coverage, Distance
+    from grownj_geo.sitetable import SiteTable
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]

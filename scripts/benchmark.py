@@ -39,11 +39,12 @@ from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
-from grownj_geo.observe import SiteTable, measure_distance
+from grownj_geo.observe import measure_distance
 from grownj_geo.place import PlacementKind, place_sites
 from grownj_geo.reference import data_folder
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.site import Site
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import to_lonlat
 
 if TYPE_CHECKING:

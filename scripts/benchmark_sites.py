@@ -14,7 +14,7 @@ from grownj_geo.evaluate import Evaluation
 from grownj_geo.layer import Layer
 from grownj_geo.leaves import Leaves
 from grownj_geo.manifest import load_manifests
-from grownj_geo.observe import SiteTable
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import to_working
 
 if TYPE_CHECKING:

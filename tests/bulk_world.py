@@ -15,8 +15,8 @@ from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
-from grownj_geo.observe import SiteTable
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import to_working
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from few_world import few
 from grownj_geo.answers import answers_many, atlas_mark
 from grownj_geo.areapieces import drawn_areas
 from grownj_geo.exporttables import ExportTable, area_tables, site_tables
-from grownj_geo.observe import SiteTable
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import to_working
 
 HOSTILE = (

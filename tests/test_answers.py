@@ -16,9 +16,9 @@ from grownj_geo.answers import MARGIN_LIMIT_FT, answer_columns, answers_many, an
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.determine import Engine
 from grownj_geo.leaves import Leaves
-from grownj_geo.observe import SiteTable
 from grownj_geo.place import PlacementKind, place_sites
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.sitetable import SiteTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,8 @@ import pytest
 import shapely
 from drawn import draw, site, square
 
-from grownj_geo.observe import SiteTable, measure_distance
+from grownj_geo.observe import measure_distance
+from grownj_geo.sitetable import SiteTable
 
 X, Y = 450_000.0, 500_000.0
 

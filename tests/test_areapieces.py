@@ -18,8 +18,8 @@ from grownj_geo.bulk import evaluate_many
 from grownj_geo.determine import Engine
 from grownj_geo.errors import RulebookError
 from grownj_geo.logic import Cause
-from grownj_geo.observe import SiteTable
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_lonlat, to_working
 
 WORLD_AREAS = (

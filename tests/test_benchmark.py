@@ -23,9 +23,9 @@ from grownj_geo.atlas import Atlas
 from grownj_geo.determine import Directory
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
-from grownj_geo.observe import SiteTable
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.siterows import TableOptions, open_table
+from grownj_geo.sitetable import SiteTable
 
 if TYPE_CHECKING:
     from types import ModuleType

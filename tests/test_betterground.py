@@ -14,7 +14,7 @@ from grownj_geo.betterground import Grounds, Towns, fewest_new
 from grownj_geo.determine import Engine
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
-from grownj_geo.observe import SiteTable
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import to_working
 
 X, Y = (float(v) for v in to_working(*NEWARK))

@@ -19,8 +19,8 @@ from grownj_geo.determine import Engine
 from grownj_geo.errors import RulebookError
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.logic import Cause
-from grownj_geo.observe import SiteTable
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.sitetable import SiteTable
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -110,7 +110,8 @@ def test_rail_transit(case: dict[str, str]) -> None:
 
 @each
 def test_the_nearest_rail_station_and_its_distance(case: dict[str, str]) -> None:
-    from grownj_geo.observe import SiteTable, measure_distance  # noqa: PLC0415 - this test alone
+    from grownj_geo.observe import measure_distance  # noqa: PLC0415 - this test alone
+    from grownj_geo.sitetable import SiteTable  # noqa: PLC0415 - this test alone
 
     layer = _engine(case["as_of"]).atlas.layer("transit_stations")
     assert layer is not None

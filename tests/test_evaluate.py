@@ -17,9 +17,9 @@ from grownj_geo.atlas import Atlas
 from grownj_geo.binding import bind, day_reached
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
-from grownj_geo.observe import SiteTable
 from grownj_geo.readings import resolve_readings
 from grownj_geo.rulebook import Rulebook, load_rulebook
+from grownj_geo.sitetable import SiteTable
 
 if TYPE_CHECKING:
     from grownj_geo.values import Values

@@ -16,9 +16,9 @@ from grownj_geo.bulk import evaluate_many
 from grownj_geo.determine import Engine
 from grownj_geo.mapareas import MapAreas, draw_areas, radius_words
 from grownj_geo.mapground import OUTLINE_TOLERANCE_FT
-from grownj_geo.observe import SiteTable
 from grownj_geo.palette import area_class
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_FTUS, to_working
 
 if TYPE_CHECKING:

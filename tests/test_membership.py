@@ -10,9 +10,9 @@ from drawn import NEWARK
 
 from grownj_geo.manifest import load_manifests
 from grownj_geo.membership import Membership
-from grownj_geo.observe import SiteTable
 from grownj_geo.place import place_sites
 from grownj_geo.site import Site
+from grownj_geo.sitetable import SiteTable
 
 if TYPE_CHECKING:
     from grownj_geo.atlas import Atlas

@@ -20,9 +20,9 @@ from grownj_geo.binding import bind
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.facts import load_facts
 from grownj_geo.leaves import Leaves
-from grownj_geo.observe import SiteTable
 from grownj_geo.readings import load_readings, resolve_readings
 from grownj_geo.rulebook import load_rulebook, shipped_rulebooks
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import to_working
 from grownj_geo.values import ANSWER, STRICT
 

@@ -22,9 +22,9 @@ from grownj_geo.compare import Comparer
 from grownj_geo.determine import Engine
 from grownj_geo.errors import OutsideNewJerseyError
 from grownj_geo.nextbetter import Finder, next_better
-from grownj_geo.observe import SiteTable
 from grownj_geo.rulebook import Rulebook
 from grownj_geo.site import Site
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_working
 
 if TYPE_CHECKING:

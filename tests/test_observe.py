@@ -18,9 +18,10 @@ from grownj_geo import observe
 from grownj_geo.binding import bind
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
-from grownj_geo.observe import Coverage, SiteTable, measure_coverage, measure_distance
+from grownj_geo.observe import Coverage, measure_coverage, measure_distance
 from grownj_geo.readings import resolve_readings
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import to_lonlat, to_working
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from drawn import draw, outcome, points, site, square
 from grownj_geo.atlas import Atlas
 from grownj_geo.determine import Engine, determine
 from grownj_geo.errors import OutsideNewJerseyError, SiteError
-from grownj_geo.observe import SiteTable
 from grownj_geo.place import Placement, place_sites
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_FTUS, to_lonlat, to_working
 
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from grownj_geo.arealines import DRAWN_WITHIN_FT
 from grownj_geo.layer import INNER, OUTER
-from grownj_geo.observe import SiteTable, measure_distance
+from grownj_geo.observe import measure_distance
 from grownj_geo.rims import circle_around, rim_around, widened
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import FT_PER_FTUS, geodesic_ft, to_lonlat, to_working
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import shapely
 
 from grownj_geo.answers import answers_many
 from grownj_geo.determine import Engine
-from grownj_geo.observe import SiteTable
 from grownj_geo.rulebook import load_rulebook
 from grownj_geo.site import Site
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import to_working
 from grownj_geo.words import percent
 

@@ -21,9 +21,9 @@ from grownj_geo.determine import Engine
 from grownj_geo.evaluate import Evaluation
 from grownj_geo.leaves import Leaves
 from grownj_geo.logic import Cause
-from grownj_geo.observe import SiteTable
 from grownj_geo.readings import load_readings
 from grownj_geo.rulebook import load_rulebook
+from grownj_geo.sitetable import SiteTable
 from grownj_geo.somewhere import Somewhere
 from grownj_geo.units import FT_PER_FTUS, to_lonlat
 from grownj_geo.values import ANSWER, STRICT
