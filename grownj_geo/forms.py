@@ -17,7 +17,7 @@ from pydantic import BaseModel, Field
 from grownj_geo.creditnames import PROJECT_FACTS
 from grownj_geo.creditproject import Bonuses, Building, Business, CapitalItem, JobGroup, Project
 from grownj_geo.readings import read_entries
-from grownj_geo.servemodels import ReportAsk
+from grownj_geo.serveasked import ReportAsk
 from grownj_geo.strict import Strict
 
 if TYPE_CHECKING:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from grownj_geo.determination import Determination
     from grownj_geo.determine import Engine
-    from grownj_geo.servemodels import Chosen, SiteAsk
+    from grownj_geo.serveasked import Chosen, SiteAsk
     from grownj_geo.site import Site
 
 __all__ = ["Answer", "Answers", "Terms", "editions_held", "site_of", "stated_site", "terms_of"]

@@ -18,6 +18,7 @@ from grownj_geo.errors import FactError, RulebookError
 from grownj_geo.facts import parse_fact
 from grownj_geo.forms import FormList, load_forms
 from grownj_geo.serveanswers import Terms, terms_of
+from grownj_geo.serveasked import CreditAsk, ExplainAsk, Name, ReportAsk, SiteAsk
 from grownj_geo.servefinding import places_words, search_words, suggested
 from grownj_geo.servehelpers import better as next_line
 from grownj_geo.servehelpers import reported
@@ -28,16 +29,11 @@ from grownj_geo.servemodels import (
     Better,
     Books,
     Clause,
-    CreditAsk,
-    ExplainAsk,
     FactList,
     FeatureCollection,
     LayerList,
-    Name,
     ReadingList,
-    ReportAsk,
     SearchAnswer,
-    SiteAsk,
     Suggestions,
 )
 from grownj_geo.serveproblems import MEDIA_TYPE, Problem, ProblemError

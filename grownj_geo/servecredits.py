@@ -16,7 +16,7 @@ from grownj_geo.creditsites import areas_of_project, areas_of_site
 from grownj_geo.errors import FactError
 from grownj_geo.readings import resolve_readings
 from grownj_geo.serveanswers import terms_of
-from grownj_geo.servemodels import PlaceAsk, SiteAsk
+from grownj_geo.serveasked import PlaceAsk, SiteAsk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from grownj_geo.atlas import Atlas
     from grownj_geo.creditproject import Project
     from grownj_geo.serveanswers import Answers
-    from grownj_geo.servemodels import CreditAsk
+    from grownj_geo.serveasked import CreditAsk
     from grownj_geo.site import Site
 
 __all__ = ["credit_places", "credits_json"]

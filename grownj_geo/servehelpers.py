@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from grownj_geo.serveanswers import Answers, Terms
+    from grownj_geo.serveasked import CreditAsk, ReportAsk, SiteAsk
     from grownj_geo.servegeo import DrawnAreas
-    from grownj_geo.servemodels import CreditAsk, ReportAsk, SiteAsk
     from grownj_geo.site import Site
 
 __all__ = [

@@ -19,10 +19,11 @@ from grownj_geo.crs import parse_crs
 from grownj_geo.rulebook import shipped_rulebooks
 from grownj_geo.serveanswers import Terms
 from grownj_geo.serveapi import REFUSALS
+from grownj_geo.serveasked import JobOptions
 from grownj_geo.servehelpers import outline_in_helper
 from grownj_geo.servejobrun import question_of
 from grownj_geo.servejobs import TABLES, plain_name
-from grownj_geo.servemodels import JobOptions, JobStatus, UploadedGeometry
+from grownj_geo.servemodels import JobStatus, UploadedGeometry
 from grownj_geo.serveproblems import ProblemError
 from grownj_geo.servestate import Serving  # noqa: TC001 - the framework reads the annotations
 from grownj_geo.siterows import TableOptions

@@ -16,8 +16,8 @@ import filelock
 from grownj_geo.batch import BatchOptions, Question, run_batch
 from grownj_geo.errors import LayerError, RulebookError, SiteError
 from grownj_geo.readings import strict_readings
+from grownj_geo.serveasked import JobOptions
 from grownj_geo.servejobs import JOB_FILES, MOST_TRIES, TAKEN, count_try, give_up, read_json, tries_of, write_json
-from grownj_geo.servemodels import JobOptions
 from grownj_geo.siterows import TableOptions
 
 __all__ = ["main", "work"]

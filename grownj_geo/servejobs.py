@@ -25,13 +25,15 @@ import filelock
 from pydantic import ValidationError
 
 from grownj_geo.files import written_beside
-from grownj_geo.servemodels import JobOptions, JobStatus
+from grownj_geo.servemodels import JobStatus
 from grownj_geo.serveproblems import ProblemError
 from grownj_geo.store import home_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import BinaryIO
+
+    from grownj_geo.serveasked import JobOptions
 
 __all__ = [
     "JOB_FILES",

@@ -22,11 +22,11 @@ from grownj_geo.serveproblems import ProblemError
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from grownj_geo.serveasked import CreditAsk, SiteAsk
     from grownj_geo.servegeo import DrawnAreas
     from grownj_geo.serveguard import GuardOptions
     from grownj_geo.servehelpers import Work
     from grownj_geo.servelog import RequestLog
-    from grownj_geo.servemodels import CreditAsk, SiteAsk
     from grownj_geo.site import Site
 
 __all__ = ["Serving", "State", "state_of"]

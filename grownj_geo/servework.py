@@ -12,7 +12,7 @@ from grownj_geo.serveproblems import ProblemError
 if TYPE_CHECKING:
     from grownj_geo.explain import Explanation
     from grownj_geo.serveanswers import Answer, Answers
-    from grownj_geo.servemodels import ExplainAsk, SiteAsk
+    from grownj_geo.serveasked import ExplainAsk, SiteAsk
     from grownj_geo.site import Site
 
 __all__ = ["determined", "explained", "overlaid"]

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from grownj_geo.creditnames import PROJECT_FACTS, Industry
 from grownj_geo.creditproject import Project, project_of
 from grownj_geo.forms import FormField, _entries, load_forms, models_of
-from grownj_geo.servemodels import ReportAsk
+from grownj_geo.serveasked import ReportAsk
 
 EXAMPLES = {"boolean": True, "number": "5", "date": "2016-05-01", "text": "words"}
 

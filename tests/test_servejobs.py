@@ -18,10 +18,10 @@ from serving import serving
 from typer.testing import CliRunner
 
 from grownj_geo import cli
+from grownj_geo.serveasked import JobOptions
 from grownj_geo.serveguard import GuardOptions
 from grownj_geo.servejobs import JOB_FILES, Jobs, plain_name, read_json, tries_of, write_json
 from grownj_geo.servelog import RequestLog
-from grownj_geo.servemodels import JobOptions
 from grownj_geo.serveproblems import ProblemError
 from grownj_geo.servestate import State
 
