@@ -326,6 +326,9 @@ class Asker:
                 f"The site was read as the address {shown!r}. An address cannot be looked up here: {lacking}. Expected "
                 f"either: {_TO_LOAD}, or {_TO_SWITCH}. {OTHERWISE}."
             )
+        # Of a locator that did not answer nothing is known: the address may be there.
+        if all(one.outcome != "nothing" for one in found.asked):
+            return f"The address {shown!r} could not be looked up. Asked: {asked}. Ask again later. {OTHERWISE}."
         return f"The address {shown!r} was not found. Asked: {asked}. Check its spelling. {OTHERWISE}."
 
 
