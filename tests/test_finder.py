@@ -422,7 +422,9 @@ def test_a_failing_locator_is_said_and_the_next_one_is_asked(
     assert "nonsense" in found.asked[0].words
     assert any(note.startswith("census: no answer (nonsense)") for note in found.notes)
     nj.rules.append(broken)
-    with pytest.raises(UnsettledSiteError, match=r"could not be looked up. Asked: census: no answer.*nj: no answer") as caught:
+    with pytest.raises(
+        UnsettledSiteError, match=r"could not be looked up. Asked: census: no answer.*nj: no answer"
+    ) as caught:
         finder.site("33 Livingston Ave, New Brunswick")
     assert caught.value.found.choices == ()
 
