@@ -252,11 +252,12 @@ def _key(axes: Axes, drawing: Drawing, *, nameless: int, inches: tuple[float, fl
     axes.set_ylim(high, 0)
     axes.axis("off")
     y = 0.08
-    if drawing.sites is not None:
+    drawn = drawing.sites
+    if drawn is not None:
         y = _heading(axes, y, "Sites by base amount")
         keys = tier_keys(drawing.engine)
         for key in keys:
-            n = int(has_amount(drawing.sites, key, keys).sum())
+            n = int(has_amount(drawn, key, keys).sum())
             axes.plot(0.16, y, MARKERS[key.shape], markersize=8, markerfacecolor=key.colour, markeredgecolor="black")
             y = _entry(axes, y, f"{key.label} ({n:,})", wide)
         if nameless:
@@ -264,6 +265,10 @@ def _key(axes: Axes, drawing: Drawing, *, nameless: int, inches: tuple[float, fl
                 f"{nameless:,} {'site has' if nameless == 1 else 'sites have'} no name here: there is no room for it"
             )
             y = _entry(axes, y, words, wide, left=0.02)
+        unplaced = int((~drawn.placed).sum())
+        if unplaced:
+            counted = counted_words(unplaced, "site is", "sites are")
+            y = _entry(axes, y, f"{counted} known by municipality only: not on the map", wide, left=0.02)
         y += 0.12
     groups = {known.look.group for known in drawing.classes}
     from grownj_geo.palette import area_groups  # noqa: PLC0415 - beside its use

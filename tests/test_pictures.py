@@ -143,6 +143,16 @@ def test_sites_are_counted_by_amount_and_named(engine: Engine, areas: MapAreas) 
     assert " ".join(texts[amount : amount + 2]) == "$4,000: distressed municipality (from a secondary source) (1)"
 
 
+def test_sites_known_by_municipality_only_are_said_to_be_missing(engine: Engine, areas: MapAreas) -> None:
+    town = Site(typed="Newark City", located_by="municipality", mun_code="0714", mun_basis="stated")
+    lot = Site.from_lonlat(-75.1190, 39.9447)
+    both = sites_of_places(Asked(date(2017, 4, 17), load_rulebook()), engine, [lot, town])
+    words = " ".join(texts_of(draw_picture(engine, areas, both))).replace("\n", " ")
+    assert "1 site is known by municipality only: not on the map" in words
+    alone = sites_of_places(Asked(date(2017, 4, 17), load_rulebook()), engine, [lot])
+    assert "municipality only" not in " ".join(texts_of(draw_picture(engine, areas, alone)))
+
+
 def test_a_polygon_is_drawn_as_one(engine: Engine, areas: MapAreas) -> None:
     x, y = (float(v) for v in to_working(-74.1641, 40.7344))
     lot = Site(typed="Lot", located_by="drawn", geometry=shapely.box(x, y, x + 900, y + 600))
