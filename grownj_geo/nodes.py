@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Annotated, Any, Literal
 
 from pydantic import Discriminator, Field, Tag, model_validator
@@ -383,10 +383,13 @@ def operator_of(node: NodeBase) -> str:
     >>> operator_of(CategoryNode(category="port_district"))
     'category'
     """
-    return next(
-        (name for name in OPERATORS if (name if name != "not" else "not_") in type(node).model_fields),
-        "none",
-    )
+    return _operator_of_type(type(node))
+
+
+@lru_cache(maxsize=64)
+def _operator_of_type(kind: type[NodeBase]) -> str:
+    fields = kind.model_fields
+    return next((name for name in OPERATORS if (name if name != "not" else "not_") in fields), "none")
 
 
 def children_of(node: NodeBase) -> tuple[Node, ...]:
