@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,17 +57,24 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(app, list(words))
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.chdir(tmp_path)
-    Path("sites.csv").write_text("name,lat,lon\nA,40.7344,-74.1641\n", encoding="utf-8")
-    Path("projects.csv").write_text(
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("inputs")
+    (folder / "sites.csv").write_text("name,lat,lon\nA,40.7344,-74.1641\n", encoding="utf-8")
+    (folder / "projects.csv").write_text(
         "industry,gross_leasable_sqft,premises,construction,new_jobs,retained_jobs\noffice,20000,other,new,40,0\n",
         encoding="utf-8",
     )
-    run("credits", "new", "-o", "project.yaml")
-    Path("records").mkdir()
-    assert run("check", PLACE, "--save", "records/kept.json").exit_code == 0
+    run("credits", "new", "-o", str(folder / "project.yaml"))
+    (folder / "records").mkdir()
+    assert run("check", PLACE, "--save", str(folder / "records" / "kept.json")).exit_code == 0
+    return folder
+
+
+@pytest.fixture
+def here(tmp_path: Path, inputs: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    shutil.copytree(inputs, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
