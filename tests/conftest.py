@@ -21,6 +21,8 @@ from grownj_geo.workbooks import workbook_library
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from desk import Desk
+    from playwright.sync_api import Browser
     from serving import Served
 
 # Before any test imports openpyxl by itself, here and in processes that tests start.
@@ -101,6 +103,59 @@ def served(served_home: Path) -> Iterator[Served]:
 
     with serving(served_home) as found:
         yield found
+
+
+@pytest.fixture(scope="session")
+def page_parcels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a store with the parcels that the tests of the page know, to be copied."""
+    from desk import parcels_of_page  # noqa: PLC0415 - for those that ask
+
+    return parcels_of_page(tmp_path_factory.mktemp("page-parcels"))
+
+
+@pytest.fixture(scope="module")
+def page_home(page_parcels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return what the page's service keeps its layers, parcels and jobs in, for the tests of one file."""
+    return Path(shutil.copytree(page_parcels, tmp_path_factory.mktemp("page") / "home"))
+
+
+@pytest.fixture(scope="module")
+def page_service(page_home: Path) -> Iterator[Served]:
+    """Yield a running service with the page's parcels, for the tests of one file."""
+    from serving import serving  # noqa: PLC0415 - for those that ask
+
+    with serving(page_home) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def alone_browser() -> Iterator[Browser]:
+    """Yield a browser that reaches nobody but this machine."""
+    from desk import lonely_browser  # noqa: PLC0415 - for those that ask
+
+    with lonely_browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def window(alone_browser: Browser, page_service: Served) -> Iterator[Desk]:
+    """Yield the page in a wide window, for the tests of one file."""
+    from desk import DESK, Desk  # noqa: PLC0415 - for those that ask
+
+    found = Desk(alone_browser, page_service, **DESK)
+    found.open()
+    yield found
+    found.context.close()
+
+
+@pytest.fixture
+def desk(window: Desk) -> Iterator[Desk]:
+    """Return the one window, with nothing asked; what a test leaves wrong in it is that test's fault."""
+    window.page.evaluate("document.querySelectorAll('dialog[open]').forEach((dialog) => dialog.close())")
+    window.page.evaluate("location.hash = 'view=one'")
+    window.page.wait_for_selector("#welcome")
+    yield window
+    assert window.faults() == []
 
 
 @pytest.fixture
