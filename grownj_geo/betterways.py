@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BEYOND_FT",
+    "DEGREE_DIGITS",
     "Move",
     "Wanted",
     "Way",
@@ -42,6 +43,9 @@ __all__ = [
 
 BEYOND_FT = 0.5
 """How far beyond a line a site is moved to be asked again: rounding shall not decide."""
+
+DEGREE_DIGITS = 7
+"""Digits of the degrees in which a place is told: to within 0.04 ft."""
 
 
 @dataclass(frozen=True)
@@ -196,7 +200,9 @@ def moves_of(site: Site, way: Way, start: tuple[float, float]) -> Iterator[Move]
         whole = None if site.is_point else move_into(site.geometry, start, end, way.ground, slack + BEYOND_FT)
     for feet_ in (far, None if whole is None else whole + BEYOND_FT):
         if feet_ is not None:
-            yield Move(*towards(lon, lat, *degrees(end), feet_), feet_)
+            to_lon, to_lat, bearing = towards(lon, lat, *degrees(end), feet_)
+            # Rounded as it is told: what is said is what is asked.
+            yield Move(round(to_lon, DEGREE_DIGITS), round(to_lat, DEGREE_DIGITS), bearing, feet_)
 
 
 def degrees(xy: tuple[float, float]) -> tuple[float, float]:

@@ -21,6 +21,7 @@ from grownj_geo.bettermeet import way_to
 from grownj_geo.betterplace import nearest_place
 from grownj_geo.betterways import (
     BEYOND_FT,
+    DEGREE_DIGITS,
     Move,
     Wanted,
     Way,
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Better", "Finder", "NextBetter", "Step", "next_better"]
 
-_DEGREE_DIGITS = 7
 _MOST_STEPS = {"yes": 3, "undetermined": 2}
 _REACHES_FT = (*(5_000.0 * 2**i for i in range(8)), WHOLE_STATE_FT)
 """The ground of a line is drawn so far around a site, one after the other; the last is all of New Jersey."""
@@ -295,7 +295,7 @@ class Finder:
 
         def ask(place: tuple[float, float]) -> bool:
             # Rounded as it is told: what is said is what was asked.
-            to_lon, to_lat = (round(v, _DEGREE_DIGITS) for v in degrees(place))
+            to_lon, to_lat = (round(v, DEGREE_DIGITS) for v in degrees(place))
             far = float(geodesic_ft(lon, lat, to_lon, to_lat))
             *_, bearing = towards(lon, lat, to_lon, to_lat, far)
             move = Move(to_lon, to_lat, bearing, far)
@@ -428,8 +428,8 @@ class Finder:
             feature_name=feature_named(way.layer, way.feature) or None,
             distance_ft=interval(low, value, enough_ft),
             bearing_deg=round(move.bearing_deg, 1) % 360.0,
-            longitude=round(move.longitude, _DEGREE_DIGITS),
-            latitude=round(move.latitude, _DEGREE_DIGITS),
+            longitude=move.longitude,
+            latitude=move.latitude,
             there=there,
             open_there=needs,
             words=words + suffix,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import shapely
 from drawn import NEWARK, around, draw, drawn_book, drawn_category, site, stations
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from grownj_geo import nextbetter
@@ -405,6 +405,18 @@ worlds = st.builds(
 # The points of the rings come of one number that is drawn: of 800 drawn one by one, hypothesis keeps 0.7 MB for each
 # example, and shrinking asks for thousands of them.
 @pytest.mark.slow
+@example(
+    World(
+        where=[(0.0, 0.0)],
+        drawn=[(0.0, 0.0, 300.0, 2640.0)],
+        others=[(0.0, 0.0, 300.0, 300.0)],
+        rules=("both", "both"),
+        xy=(0.0, 2640.0),  # straight above the line of the area: told in degrees, the way leads just beside it
+        accuracy_ft=0.0,
+        unsure_ft=0.0,
+        turn=0.0,
+    )
+)
 @given(worlds)
 @settings(max_examples=60, deadline=None)
 def test_no_place_of_a_grid_is_nearer_however_many_clauses_must_hold(world: World) -> None:
