@@ -37,7 +37,7 @@ from grownj_geo.servemodels import (
     Suggestions,
 )
 from grownj_geo.serveproblems import MEDIA_TYPE, Problem, ProblemError
-from grownj_geo.servestate import Serving  # noqa: TC001 - the framework reads the annotations
+from grownj_geo.servestate import Serving, while_asked
 from grownj_geo.servework import determined, explained, overlaid
 from grownj_geo.store import Store
 
@@ -182,9 +182,9 @@ async def explain_category(serving: Serving, asked: ExplainAsk) -> Any:  # noqa:
 
 
 @router.post("/better", response_model=Better, tags=["sites"])
-async def better(serving: Serving, asked: SiteAsk) -> Better:
+async def better(request: Request, serving: Serving, asked: SiteAsk) -> Better:
     """Return how far a site is from the next better line of the base amount."""
-    return Better(words=await serving.ask_helper(next_line, asked))
+    return Better(words=await while_asked(request, serving.ask_beside(next_line, asked)))
 
 
 @router.post(
@@ -194,21 +194,22 @@ async def better(serving: Serving, asked: SiteAsk) -> Better:
     responses={200: {"content": {"application/pdf": {}, "text/html": {}}, "description": "The report."}},
 )
 async def report(
+    request: Request,
     serving: Serving,
     asked: ReportAsk,
     format: Annotated[Literal["pdf", "html"], Query()] = "pdf",  # noqa: A002
 ) -> Response:
     """Return a report of one site to attach to a file, as `grownj report` makes it."""
-    content = await serving.ask_helper(partial(reported, form=format), asked)
+    content = await while_asked(request, serving.ask_helper(partial(reported, form=format), asked))
     media = "application/pdf" if format == "pdf" else "text/html; charset=utf-8"
     headers = {"Content-Disposition": f'attachment; filename="grownj-report.{format}"'}
     return Response(content, media_type=media, headers=headers)
 
 
 @router.post("/credits", tags=["credits"], responses={200: {"description": "The estimate, line by line."}})
-async def credit(serving: Serving, asked: CreditAsk) -> dict[str, Any]:
+async def credit(request: Request, serving: Serving, asked: CreditAsk) -> dict[str, Any]:
     """Return what credit a project may have, as `grownj credits --json` prints it."""
-    content = await serving.credits(asked)
+    content = await while_asked(request, serving.credits(asked))
     return Response(content, media_type="application/json")  # type: ignore[return-value]
 
 

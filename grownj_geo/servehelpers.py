@@ -16,6 +16,7 @@ from grownj_geo.serveproblems import ProblemError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from concurrent.futures import Future
     from pathlib import Path
 
     from grownj_geo.serveanswers import Answers, Terms
@@ -62,14 +63,21 @@ class Helper:
         Seconds after which the process is ended, and whoever waits is told.
     most_waiting
         Pieces of work in line; whoever comes later is told to come again.
+    grace_s
+        Seconds for which the process may end what nobody waits for any more: a new one takes seconds to begin.
+    what
+        What waits, in words.
     """
 
     home: Path | None = None
     timeout_s: float = 120.0
     most_waiting: int = 8
+    grace_s: float = 10.0
+    what: str = "reports and maps"
     waiting: int = field(default=0, init=False)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _pool: ProcessPoolExecutor | None = field(default=None, init=False)
+    _leaving: asyncio.Task[None] | None = field(default=None, init=False)
 
     async def run(self, work: Callable[..., _ResultT], *given: object) -> _ResultT:
         """Do some work in the process.
@@ -87,7 +95,7 @@ class Helper:
             503 where too much waits, it takes too long, or the process ended by itself.
         """
         if self.waiting >= self.most_waiting:
-            detail = f"{self.waiting} reports and maps wait already. Ask again in half a minute."
+            detail = f"{self.waiting} {self.what} wait already. Ask again in half a minute."
             raise ProblemError(503, detail, headers={"Retry-After": "30"})
         self.waiting += 1
         try:
@@ -98,13 +106,21 @@ class Helper:
             self.waiting -= 1
 
     async def _run(self, work: Callable[..., _ResultT], *given: object) -> _ResultT:
+        if self._leaving is not None:
+            # What is left over would take the time of whoever is next.
+            await asyncio.wait({self._leaving})
+            self._leaving = None
         if self._pool is None:
             # Spawned, not forked: no lock of a thread is copied half-way.
             self._pool = ProcessPoolExecutor(1, get_context("spawn"), initializer=_begin, initargs=(self.home,))
         pool = self._pool
         try:
-            future = asyncio.get_running_loop().run_in_executor(pool, work, *given)
-            return await asyncio.wait_for(future, self.timeout_s)
+            future = pool.submit(work, *given)
+            try:
+                return await asyncio.wait_for(asyncio.wrap_future(future), self.timeout_s)
+            except asyncio.CancelledError:
+                self._leaving = asyncio.create_task(self._leave(pool, future))
+                raise
         except TimeoutError as error:
             self.end(pool)
             detail = f"It took longer than {self.timeout_s:,.0f} s and was ended. Ask for less: a simpler outline."
@@ -113,10 +129,13 @@ class Helper:
             self.end(pool)
             detail = "The process that did it ended by itself, for lack of memory perhaps. Ask again."
             raise ProblemError(503, detail, code="worker_gone", headers={"Retry-After": "5"}) from error
-        except asyncio.CancelledError:
-            # It would go on for nobody.
+
+    async def _leave(self, pool: ProcessPoolExecutor, future: Future[Any]) -> None:
+        """Wait a little for what goes on for nobody, and end the process where it does not end by itself."""
+        try:
+            await asyncio.wait_for(asyncio.gather(asyncio.wrap_future(future), return_exceptions=True), self.grace_s)
+        except TimeoutError:
             self.end(pool)
-            raise
 
     def end(self, pool: ProcessPoolExecutor | None = None) -> None:
         """End the process, whatever it is at."""

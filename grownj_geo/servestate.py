@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 
@@ -20,6 +20,7 @@ from grownj_geo.servejobs import Jobs
 from grownj_geo.serveproblems import ProblemError
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
     from pathlib import Path
 
     from grownj_geo.serveasked import CreditAsk, SiteAsk
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from grownj_geo.servelog import RequestLog
     from grownj_geo.site import Site
 
-__all__ = ["Serving", "State", "state_of"]
+__all__ = ["Serving", "State", "state_of", "while_asked"]
 
 _MOST_AREAS = 4
 _MOST_PLACES = 20
@@ -56,15 +57,19 @@ class State:
         Folder of the user's own data; the usual one by default.
     job_hours
         How long jobs are kept.
+    places_s
+        Seconds in which the places of a project are looked up, however many there are.
     """
 
     guard: GuardOptions
     log: RequestLog
     home: Path | None = None
     job_hours: float = 24.0
+    places_s: float = 60.0
     answers: Answers = field(init=False)
     jobs: Jobs = field(init=False)
     helper: Helper = field(init=False)
+    beside: Helper = field(init=False)
     finding: Finding = field(init=False)
     _areas: OrderedDict[str, asyncio.Task[DrawnAreas]] = field(default_factory=OrderedDict, init=False)
 
@@ -72,11 +77,16 @@ class State:
         """Begin with nothing loaded."""
         self.answers = Answers(self.home)
         self.helper = Helper(self.home)
+        # Asked for every place that somebody looks at: in one line with reports it would keep these waiting.
+        self.beside = Helper(self.home, what="questions about the next better line")
         self.finding = Finding(self.home)
         self.jobs = Jobs(self.home, self.job_hours)
         self.log.gauge("grownj_questions_waiting", "Questions that wait or are answered.", lambda: self.answers.waiting)
         self.log.gauge(
             "grownj_long_work_waiting", "Reports and maps that wait or are made.", lambda: self.helper.waiting
+        )
+        self.log.gauge(
+            "grownj_better_waiting", "Questions about the next better line in work.", lambda: self.beside.waiting
         )
 
     async def areas(self, terms: Terms) -> tuple[str, DrawnAreas]:
@@ -119,6 +129,10 @@ class State:
         """Return what comes of a question that always takes long; see `ask`."""
         return await self.helper.run(in_helper, work, asked, await self._site(asked))
 
+    async def ask_beside(self, work: Work[_ResultT], asked: SiteAsk) -> _ResultT:
+        """Return what comes of a question that stands beside an answer: in a line and a process of its own."""
+        return await self.beside.run(in_helper, work, asked, await self._site(asked))
+
     async def credits(self, asked: CreditAsk) -> str:
         """Return what credit a project may have, as JSON; where it is, is looked up as for any other question.
 
@@ -137,13 +151,22 @@ class State:
                 code="too_many_places",
             )
         sites: dict[str, Site] = {}
-        for name, place in places.items():
-            try:
-                site = await self._site(place)
-            except (ProblemError, SiteError) as error:
-                raise error if asked.site or asked.place else _of_building(name, error) from error
-            if site is not None:
-                sites[name] = site
+        try:
+            async with asyncio.timeout(self.places_s):
+                for name, place in places.items():
+                    try:
+                        site = await self._site(place)
+                    except (ProblemError, SiteError) as error:
+                        raise error if asked.site or asked.place else _of_building(name, error) from error
+                    if site is not None:
+                        sites[name] = site
+        except TimeoutError as error:
+            detail = (
+                f"Where the {len(places)} buildings of the project are was not settled within {self.places_s:,.0f} s; "
+                f"it stopped at {name}. Ask again: what is known by then is kept. Or give coordinates or areas, which "
+                "nobody has to be asked about."
+            )
+            raise ProblemError(503, detail, code="places_took_too_long", headers={"Retry-After": "5"}) from error
         return await self.helper.run(credits_in_helper, asked, places, sites)
 
     async def _site(self, asked: SiteAsk) -> Site | None:
@@ -181,8 +204,42 @@ class State:
         """End what runs."""
         self.jobs.close()
         self.helper.end()
+        self.beside.end()
         self.finding.close()
         self.answers.close()
+
+
+async def while_asked(request: Request, work: Coroutine[Any, Any, _ResultT]) -> _ResultT:
+    """Return what comes of some work, which is given up as soon as whoever asked has gone.
+
+    Parameters
+    ----------
+    request
+        Whose body was read.
+    work
+        What is done.
+
+    Raises
+    ------
+    ProblemError
+        408 where the asker has gone, for the log alone; and whatever the work raises.
+    """
+    doing = asyncio.ensure_future(work)
+    leaving = asyncio.create_task(_gone(request))
+    try:
+        await asyncio.wait({doing, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if doing.done():
+            return doing.result()
+        raise ProblemError(408, "Whoever asked did not wait for the answer.", code="asker_gone")
+    finally:
+        leaving.cancel()
+        doing.cancel()
+
+
+async def _gone(request: Request) -> None:
+    """Return when whoever asked has gone."""
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 def _of_building(name: str, error: ProblemError | SiteError) -> ProblemError | SiteError:

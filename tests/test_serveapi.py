@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+import httpx
 import pytest
 import shapely
+from serving import serving
 from typer.testing import CliRunner
 
 from grownj_geo import cli
@@ -398,17 +401,38 @@ def test_suggestions_are_addresses_that_are_loaded_and_municipalities(served: Se
     assert none == []
 
 
-def test_layers_that_are_added_while_it_runs_are_used_and_change_the_tag(
-    served: Served, served_home: Path, tmp_path: Path
-) -> None:
+def test_what_nobody_waits_for_any_more_is_in_nobodys_way(tmp_path: Path) -> None:
+    """A page asks how far the next better line is for every place at which a marker rests, and gives up the others."""
+    with serving(tmp_path / "home") as served, served.client() as client:
+        # Its process has not begun: none of these is answered before its asker has gone.
+        for place in range(10):
+            with pytest.raises(httpx.ReadTimeout):
+                client.post("/api/v1/better", json={"site": f"40.73{place},-74.1641"}, timeout=0.15)
+        made = client.post("/api/v1/report?format=html", json={"site": NEWARK, "map": False})
+        better = client.post("/api/v1/better", json={"site": NEWARK})
+        metrics = client.get("/metrics").text
+        left = [entry["status"] for entry in served.log if entry.get("route") == "/api/v1/better"]
+    assert (made.status_code, better.status_code) == (200, 200), made.text + better.text
+    assert better.json()["words"]
+    assert "grownj_better_waiting 0.0" in metrics
+    assert left.count(408) == 10
+
+
+def test_layers_that_are_added_while_it_runs_are_used_and_change_the_tag(four_parcels: Path, tmp_path: Path) -> None:
+    # A server of its own: another layer changes what the other tests of this file would be answered.
+    home = shutil.copytree(four_parcels, tmp_path / "home")
+    with serving(home) as served:
+        _layers_are_added(served, home, tmp_path / "planning.geojson")
+
+
+def _layers_are_added(served: Served, home: Path, file: Path) -> None:
     with served.client() as client:
         before = client.get("/api/v1/determine", params={"site": CAMDEN})
     ring = [[-75.13, 39.93], [-75.10, 39.93], [-75.10, 39.95], [-75.13, 39.95], [-75.13, 39.93]]
     row = {"OBJECTID": 1, "SPDETAIL": "METROPOLITAN", "SPDETAIL2": "0001", "P2ACRES": 1.0}
     feature = {"type": "Feature", "properties": row, "geometry": {"type": "Polygon", "coordinates": [ring]}}
-    file = tmp_path / "planning.geojson"
     file.write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}), encoding="utf-8")
-    _command(served_home, "layers", "import", "planning_areas", str(file), "--partial", "--edition", "2017-01-01")
+    _command(home, "layers", "import", "planning_areas", str(file), "--partial", "--edition", "2017-01-01")
     with served.client() as client:
         for _ in range(50):
             after = client.get("/api/v1/determine", params={"site": CAMDEN})
@@ -418,7 +442,7 @@ def test_layers_that_are_added_while_it_runs_are_used_and_change_the_tag(
     loaded = {layer["id"]: layer["status"] for layer in after.json()["layers"]}
     assert loaded["planning_areas"] == "loaded"
     assert {layer["id"]: layer["status"] for layer in before.json()["layers"]}["planning_areas"] == "missing"
-    assert after.json() == json.loads(_command(served_home, "check", CAMDEN, "--json"))
+    assert after.json() == json.loads(_command(home, "check", CAMDEN, "--json"))
 
 
 @pytest.mark.slow

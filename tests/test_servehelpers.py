@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,8 +16,6 @@ from grownj_geo.servehelpers import Helper, areas_in_helper
 from grownj_geo.serveproblems import ProblemError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from grownj_geo.servegeo import DrawnAreas
 
 
@@ -58,19 +57,51 @@ def test_who_waits_behind_what_takes_too_long_is_answered(tmp_path: Path) -> Non
     assert done == [None, None, None]
 
 
-def test_who_goes_away_leaves_the_process_to_the_next(tmp_path: Path) -> None:
-    async def both() -> int:
-        helper = Helper(tmp_path)
+@pytest.mark.parametrize(("work_s", "kept"), [(0.5, True), (120, False)])
+def test_who_goes_away_leaves_the_process_to_the_next(tmp_path: Path, *, work_s: float, kept: bool) -> None:
+    async def before_and_after() -> tuple[int, int]:
+        helper = Helper(tmp_path, grace_s=60.0 if kept else 1.0)
         try:
-            gone = asyncio.create_task(helper.run(time.sleep, 120))
+            before = await helper.run(os.getpid)
+            gone = asyncio.create_task(helper.run(time.sleep, work_s))
             await asyncio.sleep(0.2)
             gone.cancel()
             await asyncio.gather(gone, return_exceptions=True)
-            return await asyncio.wait_for(helper.run(os.getpid), 60)
+            assert helper.waiting == 0
+            return before, await asyncio.wait_for(helper.run(os.getpid), 60)
         finally:
             helper.end()
 
-    assert asyncio.run(both()) != os.getpid()
+    before, after = asyncio.run(before_and_after())
+    assert (before == after) == kept
+
+
+def test_what_nobody_waits_for_is_ended_though_nobody_comes_after(tmp_path: Path) -> None:
+    async def ended() -> bool:
+        helper = Helper(tmp_path, grace_s=0.5)
+        try:
+            process = await helper.run(os.getpid)
+            gone = asyncio.create_task(helper.run(time.sleep, 120))
+            await asyncio.sleep(0.2)
+            gone.cancel()
+            for _ in range(600):
+                await asyncio.sleep(0.1)
+                if not _is_there(process):
+                    return True
+            return False
+        finally:
+            helper.end()
+
+    assert asyncio.run(ended())
+
+
+def _is_there(process: int) -> bool:
+    """Return whether a process runs; one that has ended and was not asked for does not."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0] != "Z"
 
 
 def test_a_process_that_is_gone_is_said_and_replaced(tmp_path: Path) -> None:

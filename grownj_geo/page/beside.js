@@ -12,7 +12,12 @@ export async function drawn(asked) {
   }
 }
 
+// Who moves a marker passes by many places: only of the one where it rests is asked what takes long.
+const REST_MS = 500;
+
 export async function better(asked, current) {
+  await new Promise((rested) => setTimeout(rested, REST_MS));
+  if (!current()) return;
   try {
     const found = await call("better", asked);
     const into = byId("better");

@@ -77,7 +77,8 @@ export function sent(field, value) {
 export function markFault(id) {
   const entry = document.getElementById(id + "-value") ?? document.querySelector("#" + CSS.escape(id) + " input");
   if (entry === null) return;
-  entry.closest("details").open = true;
+  const part = entry.closest("details");
+  if (part !== null) part.open = true;
   entry.setAttribute("aria-invalid", "true");
   entry.focus();
 }
