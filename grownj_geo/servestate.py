@@ -162,7 +162,7 @@ class State:
                         sites[name] = site
         except TimeoutError as error:
             detail = (
-                f"Where the {len(places)} buildings of the project are was not settled within {self.places_s:,.0f} s; "
+                f"The places of {len(places)} buildings were not settled within {self.places_s:,.0f} s; "
                 f"it stopped at {name}. Ask again: what is known by then is kept. Or give coordinates or areas, which "
                 "nobody has to be asked about."
             )

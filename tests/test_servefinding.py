@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import os
 import subprocess
@@ -17,7 +18,12 @@ from geocoding_servers import CAMDEN_SIDE, NEWARK_HALL, CensusServer
 from serving import load_parcels, parcels_file, serving
 
 from grownj_geo.atlas import DEFAULT_AS_OF
+from grownj_geo.serveasked import CreditAsk
 from grownj_geo.servefinding import Finding
+from grownj_geo.serveguard import GuardOptions
+from grownj_geo.servelog import RequestLog
+from grownj_geo.serveproblems import ProblemError
+from grownj_geo.servestate import State
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -179,11 +185,12 @@ def test_an_address_of_a_project_is_looked_up_where_all_are_and_not_where_report
     census.rules.append(rule)
     found: list[httpx.Response] = []
     with asking.client() as client:
-        client.post("/api/v1/better", json={"site": "40.7144,-74.1641"})
+        client.post("/api/v1/report?format=html", json={"site": "40.7144,-74.1641", "map": False})
         waiting = threading.Thread(target=ask, args=(found,))
         waiting.start()
         assert begun.wait(20)
-        assert client.post("/api/v1/better", json={"site": "40.7144,-74.1642"}).status_code == 200
+        made = client.post("/api/v1/report?format=html", json={"site": "40.7144,-74.1642", "map": False})
+        assert made.status_code == 200
         assert waiting.is_alive(), "the locator kept whoever needs the helper waiting"
         go_on.set()
         waiting.join(30)
@@ -200,6 +207,43 @@ def test_an_address_of_a_project_is_looked_up_where_all_are_and_not_where_report
     assert refused.status_code == 422
     assert refused.json()["detail"].startswith("Building north: ")
     assert refused.json()["code"] == "place_not_found"
+
+
+def test_the_places_of_a_project_are_looked_up_within_a_time_however_many_they_are(
+    tmp_path: Path, census: CensusServer
+) -> None:
+    release = threading.Event()
+    asked: list[str] = []
+
+    def rule(_: Asked) -> None:
+        asked.append("asked")
+        release.wait(60)
+
+    def project(*places: str) -> CreditAsk:
+        kind = {"premises": "other", "construction": "new", "gross_leasable_sqft": 50000}
+        buildings = [{**kind, "id": f"b{i}", "site": place} for i, place in enumerate(places)]
+        jobs = [{"kind": "new", "count": 100, "building": "b0"}]
+        return CreditAsk(project={"business": {"industry": "other"}, "jobs": jobs, "buildings": buildings})
+
+    async def refused() -> ProblemError:
+        state = State(GuardOptions(), RequestLog(io.StringIO()), tmp_path)
+        try:
+            # Layers and locators are loaded: of the time that is allowed nothing goes into that.
+            await state.credits(project(HALL))
+            census.rules.append(rule)
+            state.places_s = 1.0
+            with pytest.raises(ProblemError) as told:
+                await state.credits(project("40.7144,-74.1641", *(f"{900 + i} Nowhere St, Newark" for i in range(6))))
+            return told.value
+        finally:
+            release.set()
+            state.close()
+
+    _settings(tmp_path, census, timeout_s=60.0)
+    problem = asyncio.run(refused())
+    assert asked
+    assert (problem.status_code, problem.code) == (503, "places_took_too_long")
+    assert "places of 7 buildings were not settled within 1 s; it stopped at b1" in str(problem.detail)
 
 
 def test_a_locator_that_dawdles_keeps_nobody_else_waiting(asking: Served, census: CensusServer) -> None:
