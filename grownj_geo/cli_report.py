@@ -58,6 +58,7 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 _MOST_SITES = 1_000
 _MOST_TOLD = 10
 _MOST_NAMED = 5
+_COVER = "000-all-sites"
 _OF_RUN = re.compile(r"\d{3,}-.+\.(pdf|html)")
 _PAGE_S, _SITE_S = 90.0, 3.0
 
@@ -74,6 +75,11 @@ class _Plan(NamedTuple):
     @property
     def kind(self) -> Literal["svg", "png"]:
         return "png" if self.browser == "" else "svg"
+
+    @property
+    def ending(self) -> str:
+        """How the files of a folder end."""
+        return ".html" if self.browser is None else ".pdf"
 
 
 def report(
@@ -140,7 +146,14 @@ def report(
         stated = stated_facts(fact or ())
         described = None if project is None else _project(project, engine, stated)
         maker = Maker(engine, maps=None if no_map else plan.kind, project=described)
-        done, refused = _reported(maker, typed, stated, crs, uncertainty_ft, name)
+        # Counted and named before any is answered: at a limit, or beside reports of others, nothing would come of it.
+        found = list(islice(_candidates(engine, typed, crs, name), _MOST_SITES + 1))
+        if len(found) > _MOST_SITES:
+            fail(
+                f"There are more than {_MOST_SITES:,} sites; expected as many as are read. Use grownj batch for tables."
+            )
+        _check_names(plan, found)
+        done, refused = _reported(maker, found, stated, uncertainty_ft)
         if not done:
             _tell_refused(refused)
             raise typer.Exit(OUTSIDE if refused and all(one.outside for one in refused) else cli_site.BAD_INPUT)
@@ -273,13 +286,8 @@ def _project(path: Path, engine: Engine, stated: dict[str, FactValue]) -> Projec
     return found
 
 
-def _reported(  # noqa: PLR0917 - what was typed, in order
-    maker: Maker,
-    typed: Sequence[str],
-    stated: dict[str, FactValue],
-    crs: str | None,
-    uncertainty_ft: float,
-    name: str | None,
+def _reported(
+    maker: Maker, found: Sequence[Candidate | Refused], stated: dict[str, FactValue], uncertainty_ft: float
 ) -> tuple[list[Reported], list[_NotDone]]:
     """Return what is reported of every site, and what could not be; one never stops the others."""
     from grownj_geo.errors import FactError, OutsideNewJerseyError, SiteError  # noqa: PLC0415 - only where it is used
@@ -287,10 +295,6 @@ def _reported(  # noqa: PLR0917 - what was typed, in order
 
     done: list[Reported] = []
     refused: list[_NotDone] = []
-    # Counted before any is answered: at the limit nothing would come of the work.
-    found = list(islice(_candidates(maker.engine, typed, crs, name), _MOST_SITES + 1))
-    if len(found) > _MOST_SITES:
-        fail(f"There are more than {_MOST_SITES:,} sites; expected as many as are read. Use grownj batch for tables.")
     for one in _shown(found):
         if isinstance(one, Refused):
             refused.append(_NotDone(one.source, one.words))
@@ -352,6 +356,34 @@ def _shown(found: Sequence[Candidate | Refused]) -> Iterator[Candidate | Refused
 # -- files ---------------------------------------------------------------------------------------------
 
 
+def _check_names(plan: _Plan, found: Sequence[Candidate | Refused]) -> None:
+    """Refuse a folder with reports that cannot be of any of these sites, whichever of them have no report."""
+    from grownj_geo.kept import Refused  # noqa: PLC0415 - only where it is used
+
+    if not plan.folder or not plan.target.is_dir():
+        return
+    named = [_file_name(one.name) for one in found if not isinstance(one, Refused)]
+    latest = {name: number for number, name in enumerate(named, start=1)}
+    left_over = set()
+    for path in _shown_files(plan.target):
+        number, _, name = path.name.removesuffix(plan.ending).partition("-")
+        own = path.suffix == plan.ending and number.isdecimal() and 0 < int(number) <= latest.get(name, 0)
+        if path.name != f"{_COVER}{plan.ending}" and not own:
+            left_over.add(path.name)
+    _refuse_others(plan, left_over)
+
+
+def _refuse_others(plan: _Plan, left_over: set[str]) -> None:
+    """Refuse a folder with reports of other sites: they would be taken for these; removing is not for us."""
+    if left_over:
+        listed = sorted(left_over)
+        fail(
+            f"{plan.target} has reports of other sites ({', '.join(listed[:_MOST_NAMED])}"
+            f"{', ...' if len(listed) > _MOST_NAMED else ''}); expected those of the same sites only, which are "
+            "replaced. Name another folder, or remove them. Nothing was written."
+        )
+
+
 def _written(plan: _Plan, done: Sequence[Reported], refused: Sequence[_NotDone], form: Form) -> Iterator[Path]:
     from grownj_geo.reportpage import report_cover, report_many, report_one  # noqa: PLC0415 - only where it is used
 
@@ -362,19 +394,13 @@ def _written(plan: _Plan, done: Sequence[Reported], refused: Sequence[_NotDone],
             plan, plan.target, report_one(done[0], form) if alone else report_many(done, left, form), len(done)
         )
         return
-    ending = ".html" if plan.browser is None else ".pdf"
-    cover = f"000-all-sites{ending}"
-    names = [f"{number:03}-{_file_name(one.name)}{ending}" for number, one in enumerate(done, start=1)]
+    cover = f"{_COVER}{plan.ending}"
+    names = [f"{number:03}-{_file_name(one.name)}{plan.ending}" for number, one in enumerate(done, start=1)]
     with _disk(plan.target):
         plan.target.mkdir(exist_ok=True)
-        left_over = sorted({path.name for path in _shown_files(plan.target)} - {cover, *names})
-    if left_over:
-        # Reports of other sites among these would be taken for theirs; removing is not for us.
-        fail(
-            f"{plan.target} has reports of other sites ({', '.join(left_over[:_MOST_NAMED])}"
-            f"{', ...' if len(left_over) > _MOST_NAMED else ''}); expected those of the same sites only, which are "
-            "replaced. Name another folder, or remove them. Nothing was written."
-        )
+        left_over = {path.name for path in _shown_files(plan.target)} - {cover, *names}
+    # Where a site was refused, those after it have another number than they might have had.
+    _refuse_others(plan, left_over)
     # All beside first: a run that is stopped leaves no folder with reports of two days.
     with _disk(plan.target), _all_or_none(plan.target) as beside:
         for name, one in zip(names, done, strict=True):

@@ -73,11 +73,20 @@ def engine(atlas: Atlas) -> Engine:
 
 
 @pytest.fixture(scope="session")
-def parcels_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return a store with the parcels of `parcel_world`; it is read by many tests, and changed by none."""
+def parcels_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Yield a store with the parcels of `parcel_world`; it is read by many tests, and can be changed by none."""
     from parcel_world import parcel_home  # noqa: PLC0415 - for those that ask
 
-    return parcel_home(tmp_path_factory.mktemp("parcels"))
+    home = parcel_home(tmp_path_factory.mktemp("parcels"))
+    within = [home, *home.rglob("*")]
+    for path in within:
+        path.chmod(path.stat().st_mode & ~0o222)
+    # Whoever may do everything may write all the same: what the files are is compared too.
+    before = {path: (path.stat().st_size, path.stat().st_mtime_ns) for path in within}
+    yield home
+    assert {p: (p.stat().st_size, p.stat().st_mtime_ns) for p in (home, *home.rglob("*"))} == before
+    for path in within:
+        path.chmod(path.stat().st_mode | 0o200)
 
 
 @pytest.fixture(scope="session")

@@ -126,10 +126,48 @@ def test_reports_of_an_earlier_run_are_not_mixed_with_new_ones(table: Path, tmp_
     assert result.exit_code == 2
     assert "has reports of other sites (001-Жуков.html, 002-b-onclick-x.html)" in said(result)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+    # The same again is replaced.
+    assert run(table, "-o", f"{folder}/", "--format", "html", "--no-map").exit_code == 2
+    assert {path.name for path in folder.iterdir()} == set(before)
     # What programs leave of their own is no report.
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / ".DS_Store").write_bytes(b"")
     assert run(PLACE, "-o", tmp_path / "new", "--format", "html", "--no-map").exit_code == 0
+
+
+def test_reports_of_others_are_found_before_any_site_is_answered(
+    table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from grownj_geo.reportmake import Maker  # noqa: PLC0415 - only here
+
+    folder = tmp_path / "out"
+    assert run(table, "-o", f"{folder}/", "--format", "html", "--no-map").exit_code == 2
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    answered: list[object] = []
+    monkeypatch.setattr(Maker, "report", lambda _, one: answered.append(one))
+    other = tmp_path / "other.csv"
+    # As many, of which one has the name and the number of an earlier one.
+    (first,) = (name[4:-5] for name in before if name.startswith("001-"))
+    other.write_text(f"name,lat,lon\n{first},40.7344,-74.1641\nElse,40.7344,-74.1641\n", encoding="utf-8")
+    result = run(other, "-o", f"{folder}/", "--format", "html", "--no-map")
+    assert result.exit_code == 2
+    assert "has reports of other sites (002-b-onclick-x.html)" in said(result)
+    assert (answered, {path.name: path.read_bytes() for path in folder.iterdir()}) == ([], before)
+
+
+def test_a_site_without_a_report_moves_the_numbers_and_what_is_left_over_is_still_found(tmp_path: Path) -> None:
+    folder, table = tmp_path / "out", tmp_path / "sites.csv"
+    header = "name,lat,lon\n"
+    rows = ["A,40.7344,-74.1641\n", "B,40.7354,-74.1641\n"]
+    table.write_text(header + "".join(rows), encoding="utf-8")
+    assert run(table, "-o", f"{folder}/", "--format", "html", "--no-map").exit_code == 0
+    # The first lies in another State now: B would be number 1, and its report of number 2 stays beside.
+    table.write_text(f"{header}A,41.5,-76.5\n{rows[1]}", encoding="utf-8")
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    result = run(table, "-o", f"{folder}/", "--format", "html", "--no-map")
+    assert result.exit_code == 2
+    assert "has reports of other sites (001-A.html, 002-B.html)" in said(result)
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
 def test_names_of_files_stay_in_the_folder(tmp_path: Path) -> None:
