@@ -104,6 +104,8 @@ class AddressHit:
         The parcels and the address points of each of the two neighbours, for a range.
     compatible
         Nothing in number and street contradicts what was typed, though parts may be missing on one side.
+    zip_open
+        A ZIP code was typed, and none is loaded with which it could be compared.
     """
 
     label: str
@@ -122,6 +124,7 @@ class AddressHit:
     between: tuple[str, str] | None = None
     sides: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
     compatible: bool = False
+    zip_open: bool = False
 
 
 class AddressIndex:
@@ -404,7 +407,9 @@ class AddressIndex:
     def _with_zip(self, hit: AddressHit, zip_code: str) -> AddressHit:
         """Take something off where the file knows another ZIP code."""
         known = self._tables.zip_codes(hit.parcel_ids, hit.point_ids)
-        if not known or zip_code in known:
+        if not known:
+            return replace(hit, zip_open=True)
+        if zip_code in known:
             return hit
         return replace(
             hit, score=round(max(0.0, hit.score - ZIP_OTHER), 4), differs=(*hit.differs, "ZIP code"), compatible=False

@@ -292,8 +292,13 @@ def _notes(hit: AddressHit, parsed: ParsedAddress) -> tuple[str, ...]:
     notes = []
     # Who types no unit is not contradicted by one.
     differs = [part for part in hit.differs if part != UNIT_UNKNOWN and (part != "unit" or parsed.line.unit)]
+    if "municipality" in differs and parsed.place.how == "none":
+        differs.remove("municipality")
+        notes.append("No municipality was typed.")
     if differs:
         notes.append(f"Not as typed: {', '.join(differs)}.")
+    if hit.zip_open:
+        notes.append(f"ZIP code {parsed.zip_code} was not compared: what is loaded has none there.")
     if UNIT_UNKNOWN in hit.differs:
         notes.append(
             f"Unit {parsed.line.unit} was typed; what is loaded has no units there, and the whole lot is taken."

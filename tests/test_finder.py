@@ -407,6 +407,21 @@ def test_a_place_in_another_municipality_than_typed_is_said_and_not_taken(
     assert "Camden City, Camden County was typed" in found.asked[0].words
 
 
+def test_a_zip_code_that_cannot_be_compared_is_said(atlas: Atlas, parcels_home: Path) -> None:
+    finder = Finder(atlas, local_sources(atlas, parcels_home))
+    words = "ZIP code 08608 was not compared"
+    (told,) = [note for note in finder.find("100 Main St, Camden NJ 08608").notes if words in note]
+    assert told.endswith("what is loaded has none there.")
+    assert not [note for note in finder.find("100 Main St, Camden").notes if "ZIP" in note]
+
+
+def test_no_municipality_typed_is_not_another_one(atlas: Atlas, parcels_home: Path) -> None:
+    found = Finder(atlas, local_sources(atlas, parcels_home)).find("100 Main St")
+    assert found.site is None
+    assert all("No municipality was typed." in match.notes for match in found.choices)
+    assert not any("Not as typed: municipality" in note for match in found.choices for note in match.notes)
+
+
 def test_a_failing_locator_is_said_and_the_next_one_is_asked(
     atlas: Atlas, census: CensusServer, nj: NjServer, tmp_path: Path
 ) -> None:
