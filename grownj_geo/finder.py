@@ -469,5 +469,10 @@ def _not_loaded(store: ParcelStore, pin: str) -> str:
     code, block, lot, *_ = pin.split("_")
     same: tuple[Parcel, ...] = store.by_lot(code, block, lot)
     others = units_words(same)
+    if not others and not store.has_parcels_of(code):
+        # Of a municipality that is not loaded nothing is known, and so not that there is no such lot.
+        return (
+            f"No parcels of the municipality of {pin} are loaded ({store.edition.name}); nothing is known of its lots."
+        )
     words = f"{pin} is not among the loaded parcels ({store.edition.name})"
     return f"{words}; of the same lot there are {others}." if others else f"{words}."

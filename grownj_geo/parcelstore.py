@@ -165,6 +165,10 @@ class ParcelStore:
             return self._select(f"{_BY_LOT} ORDER BY qualifier, id", where)
         return self._select(f"{_BY_LOT} AND qualifier = ? ORDER BY id", [*where, plain_part(qualifier)])
 
+    def has_parcels_of(self, mun_code: str) -> bool:
+        """Return whether any parcel of a municipality is loaded."""
+        return bool(self._rows("SELECT 1 FROM parcels WHERE mun_code = ? LIMIT 1", (mun_code,)))
+
     def by_ids(self, ids: Iterable[int]) -> tuple[Parcel, ...]:
         """Return the records of rows of the table ``parcels``, in the order asked for; those not there are left out."""
         return tuple(parcel for one in ids for parcel in self._select(_BY_ID, (int(one),)))

@@ -76,6 +76,7 @@ _TITLES = (
 _HEADER_WITHIN = 30
 _FACT = "fact:"
 _PLACE_LIKE = re.compile(r"\s*(?:\{|SRID=|(?:MULTI)?(?:POINT|POLYGON)\b|[0-9]{3,4}_)|[0-9].*[^0-9.][^0-9]*[0-9]")
+_FIGURE = re.compile(r"[+-]?[0-9][0-9.,]*")
 _BRACKETS = re.compile(r"\s*[(\[][^()\[\]]*[)\]]\s*$")
 _WKT_LIKE = re.compile(r"\s*(?:SRID=[0-9]+;)?\s*(?:MULTI)?(?:POINT|POLYGON|LINESTRING)\b", re.IGNORECASE)
 
@@ -256,6 +257,8 @@ def find_header(rows: Sequence[Sequence[object]], options: TableOptions) -> tupl
     --------
     >>> find_header([["Sites of 2017", None], [None, None], ["Block", "Lot"], ["81", "1"]], TableOptions())
     (2, 2)
+    >>> find_header([["Name", "A", "B"], ["X", "40,7344", "-74,1641"]], TableOptions())
+    (0, 0)
     """
     wanted = {_plain(name) for name in options.named().values()}
     known = wanted | {name for names in _usual(options).values() for name in names}
@@ -266,7 +269,9 @@ def find_header(rows: Sequence[Sequence[object]], options: TableOptions) -> tupl
         count = len({n for t in texts if t for n in (_plain(t), _without_unit(t))} & known) + sum(
             t.casefold().startswith(_FACT) for t in texts
         )
-        if count > most:
+        # A row of figures has no names of columns, whatever a site in it is called.
+        figures = sum(bool(_FIGURE.fullmatch(t)) for t in texts)
+        if count > most and (i == 0 or 2 * figures < sum(map(bool, texts))):
             best, most = i, count
     return best, most
 

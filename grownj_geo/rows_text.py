@@ -84,12 +84,13 @@ class TextRows(RecordRows):
                 raise LayerFault("wrong_format", f"The delimiter {options.delimiter!r} is none; expected one sign.")
             return options.delimiter
 
-        def score(delimiter: str) -> tuple[int, int]:
-            # Only looked at here: whether quotes are in pairs, the reading itself checks.
+        def score(delimiter: str) -> tuple[int, int, int]:
+            # Only looked at here: whether quotes are in pairs, the reading itself checks. Decimal commas make as many
+            # cells of a row as there are columns, but not of the row of names above it.
             with _long_cells():
                 rows = list(csv.reader(lines, delimiter=delimiter))
             header, known = find_header(rows, options)
-            return known, len(rows[header]) if rows else 0
+            return known, len(rows[header]) if rows else 0, -header
 
         return max(_DELIMITERS, key=score)
 

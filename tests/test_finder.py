@@ -73,6 +73,12 @@ def test_lots_with_zeros_at_the_end_are_other_lots(finder: Finder) -> None:
     assert any("0408_81_1.1 is not among the loaded parcels" in note for note in other.notes)
 
 
+def test_of_a_municipality_that_is_not_loaded_no_lot_is_said_to_be_missing(finder: Finder) -> None:
+    (told,) = [note for note in finder.site("1305_81_1").notes if "loaded" in note]
+    assert told.startswith("No parcels of the municipality of 1305_81_1 are loaded")
+    assert any("is not among the loaded parcels" in note for note in finder.site("0408_9999_1").notes)
+
+
 def test_without_parcels_a_lot_still_gives_the_municipality(atlas: Atlas) -> None:
     found = Finder(atlas).find("Camden City block 81 lot 1")
     assert found.site is not None

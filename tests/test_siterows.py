@@ -110,6 +110,14 @@ def test_polygons_are_those_that_are_checked_alone(tmp_path: Path) -> None:
 # -- formats ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("names", ["Name;A;B", "Breite;Länge;A"])
+def test_a_site_that_is_called_as_a_column_is_not_the_row_of_names(tmp_path: Path, names: str) -> None:
+    with pytest.raises(LayerFault, match="has no column that says where the sites are"):
+        read(text(tmp_path, f"{names}\r\nX;40,7344;-74,1641\r\n"))
+    block = read(text(tmp_path, "Name;Lat;Lon\r\nX;40,7344;-74,1641\r\n"))
+    assert block.problems[0] is None
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("delimiter", [",", "\t", ";", "|"])
 def test_text_of_any_encoding_and_delimiter(tmp_path: Path, encoding: str, delimiter: str) -> None:
@@ -285,7 +293,7 @@ def test_geometry_that_no_site_has(tmp_path: Path, crs: str) -> None:
     frame.to_parquet(tmp_path / "p.parquet")
     block = read(tmp_path / "p.parquet")
     words = [
-        "Self-intersection",
+        "crosses itself",
         "LineString",
         None,
         None,
