@@ -239,6 +239,31 @@ def test_a_finding_says_why_and_shows_its_line(desk: Desk) -> None:
     page.wait_for_function(better, timeout=120_000)
 
 
+def test_what_a_place_known_to_some_feet_leaves_open_is_drawn_beside_the_answer(desk: Desk) -> None:
+    page = desk.page
+    desk.ask(METROPARK)
+    page.wait_for_function("() => document.getElementById('map').dataset.day !== undefined")
+    drawn = """() => {
+        const colour = document.querySelector("label[for=area-station_radius] rect").getAttribute("stroke");
+        const at = theMap.latLngToLayerPoint([40.567092, -74.320347]);
+        const found = [];
+        theMap.eachLayer((one) => {
+            if (!(one instanceof L.Polygon) || one.options.fillColor !== colour || !one.getElement()) return;
+            const where = Object.assign(one.getElement().ownerSVGElement.createSVGPoint(), { x: at.x, y: at.y });
+            const dashed = one.getElement().getAttribute("stroke-dasharray") !== null;
+            found.push([dashed, one.getElement().isPointInFill(where)]);
+        });
+        return found.sort();
+    }"""
+    # 2,601 ft away: outside what is surely within, and inside what may be.
+    assert page.evaluate(drawn) == [[False, False], [True, True]]
+    # From so far that both lines would be one, there is one.
+    page.evaluate("void theMap.setView([40.567092, -74.320347], 9, {animate: false})")
+    assert [dashed for dashed, _ in page.evaluate(drawn)] == [False]
+    page.evaluate("void theMap.setView([40.567092, -74.320347], 15, {animate: false})")
+    assert page.evaluate(drawn) == [[False, False], [True, True]]
+
+
 def test_a_link_asks_the_same_question_again(desk: Desk) -> None:
     page = desk.page
     desk.context.grant_permissions(["clipboard-read", "clipboard-write"])

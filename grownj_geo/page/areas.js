@@ -2,6 +2,7 @@
 /* global grownj, L */
 import { call, Problem } from "./api.js";
 import { byId, make, say, visible } from "./dom.js";
+import { feetPerPixel } from "./map.js";
 
 // From far the ground tells where areas are; from near it lies on ground, lots and lines, where several fills over each
 // other would be one dull colour: they are a tint then, and the lines tell.
@@ -11,6 +12,9 @@ const TINTS = [
   [12, 0.5],
   [0, 1],
 ];
+
+// A band of some feet either way is drawn where it is so wide; elsewhere its two lines would be one.
+const BAND_PIXELS = 3;
 
 function tint(zoom) {
   return TINTS.find(([from]) => zoom >= from)[1];
@@ -53,8 +57,9 @@ export async function readyAreas(map, taken) {
   map.on("zoomend", () => {
     if (thin === tint(map.getZoom())) return;
     thin = tint(map.getZoom());
-    for (const own of classes.values()) own.group.eachLayer((area) => area.setStyle(style(own, area.sure)));
+    for (const own of classes.values()) for (const area of own.drawings) area.setStyle(style(own, area.sure));
   });
+  map.on("zoomend", order);
 
   function style(own, sure) {
     const open = own.pattern === "outline";
@@ -72,11 +77,18 @@ export async function readyAreas(map, taken) {
     };
   }
 
-  // Drawing order is that of the legend, whatever was switched on last; what may belong is below what does.
+  // Bands come and go with the scale. Drawing order is that of the legend, whatever was switched on last; what may belong
+  // is below what does.
   function order() {
+    const pixel = feetPerPixel(map);
     for (const own of classes.values()) {
       if (!map.hasLayer(own.group)) continue;
-      for (const sure of [false, true]) own.group.eachLayer((area) => area.sure === sure && area.bringToFront());
+      for (const area of own.drawings) {
+        if (area.band === 0 || (2 * area.band) / pixel >= BAND_PIXELS) own.group.addLayer(area);
+        else own.group.removeLayer(area);
+      }
+      const rank = (area) => (area.sure ? 2 : area.band > 0 ? 0 : 1);
+      for (const area of own.group.getLayers().sort((a, b) => rank(a) - rank(b))) area.bringToFront();
     }
   }
 
@@ -84,6 +96,7 @@ export async function readyAreas(map, taken) {
     const found = await call("areas/" + encodeURIComponent(own.id) + day);
     own.group.clearLayers();
     own.points = [];
+    own.drawings = [];
     for (const feature of found.features) {
       const about = feature.properties;
       // What radii are drawn around has its name and a dot from close by.
@@ -93,11 +106,11 @@ export async function readyAreas(map, taken) {
         continue;
       }
       const shape = feature.geometry === null ? base.byCode.get(about.mun_code) : polygons(feature.geometry);
-      // A band of some feet either way is not drawn here: the answer tells how well a place is known.
-      if (shape === undefined || about.band_ft > 0) continue;
+      if (shape === undefined) continue;
       const area = L.polygon(shape, style(own, about.sureness === "sure"));
       area.sure = about.sureness === "sure";
-      area.addTo(own.group);
+      area.band = about.band_ft;
+      own.drawings.push(area);
     }
     own.filled = true;
   }
@@ -201,7 +214,7 @@ export async function readyAreas(map, taken) {
     if (asked !== day) return;
     for (const own of classes.values()) own.group.remove();
     classes.clear();
-    for (const own of known.classes) classes.set(own.id, { ...own, group: L.layerGroup(), points: [], filled: false });
+    for (const own of known.classes) classes.set(own.id, { ...own, group: L.layerGroup(), points: [], drawings: [], filled: false });
     byId("patterns").replaceChildren(
       ...[...known.classes, ...known.missing].filter((own) => own.pattern !== "outline").map(grownj.pattern),
     );

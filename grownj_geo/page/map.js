@@ -12,6 +12,7 @@ const STEP_PIXELS = 12;
 const FAR_PIXELS = 60;
 const REST_MS = 700;
 const CLICK_MS = 230;
+const METRES_PER_FOOT = 0.3048;
 
 // Names, from the lowest. The marker's own pane of Leaflet lies at 600.
 const PANES = [
@@ -22,6 +23,13 @@ const PANES = [
   ["lines", 550],
   ["distances", 640],
 ];
+
+// What a pixel of the map is on the ground, in feet, at its middle.
+export function feetPerPixel(map) {
+  const middle = map.getSize().divideBy(2);
+  const [a, b] = [-50, 50].map((x) => map.containerPointToLatLng(middle.add([x, 0])));
+  return map.distance(a, b) / 100 / METRES_PER_FOOT;
+}
 
 export function readyMap({ placed, moved }) {
   const map = L.map("map", {
