@@ -149,6 +149,9 @@ def draw_map(
         for known in areas.not_drawn:
             if shown is not None and known.look.id in shown:
                 say(f"{known.label} is not drawn: {known.why}. To load it: {known.how}")
+        if found is not None and not len(found):
+            _tell_refused(found)
+            fail(f"None of the {len(found.not_answered):,} sites could be answered. Nothing was written.")
         areas = showing(areas, shown)
         for target in targets:
             _write(target, engine, areas, found, extent=extent, online=online)
@@ -250,14 +253,18 @@ def _write(
     write_picture(target, picture_bytes(figure, cast("Literal['png', 'svg', 'pdf']", kind[1:])))
 
 
+def _tell_refused(sites: MapSites) -> None:
+    for refused in sites.not_answered[:_MOST_TOLD]:
+        say(f"No answer: {refused.problem}")
+    if len(sites.not_answered) > _MOST_TOLD:
+        say(f"{len(sites.not_answered) - _MOST_TOLD:,} more rows have no answer; the page lists them.")
+
+
 def _tell(targets: Sequence[Path], sites: MapSites | None, areas: MapAreas) -> None:
     if sites is not None:
         for words in sites.told[:_MOST_TOLD]:
             say(f"Note: {words}")
-        for refused in sites.not_answered[:_MOST_TOLD]:
-            say(f"No answer: {refused.problem}")
-        if len(sites.not_answered) > _MOST_TOLD:
-            say(f"{len(sites.not_answered) - _MOST_TOLD:,} more rows have no answer; the page lists them.")
+        _tell_refused(sites)
     if any(target.suffix.lower() != ".html" for target in targets):
         from grownj_geo.picturestage import names_drawn  # noqa: PLC0415 - only where it is used
         from grownj_geo.picturetext import odd_signs, odd_words  # noqa: PLC0415 - same

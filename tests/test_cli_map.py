@@ -87,6 +87,14 @@ def test_what_is_refused(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_table_without_one_answer_makes_no_map(tmp_path: Path) -> None:
+    table, target = tmp_path / "sites.csv", tmp_path / "map.html"
+    table.write_text("name,lat,lon\nA,,\nB,1,2\n", encoding="utf-8")
+    result = run(str(table), "-o", str(target))
+    assert (result.exit_code, target.exists()) == (2, False)
+    assert "None of the 2 sites could be answered. Nothing was written." in said(result)
+
+
 def test_the_table_is_not_overwritten(tmp_path: Path) -> None:
     table = tmp_path / "sites.svg"
     table.write_text("name,lat,lon\n", encoding="utf-8")
