@@ -139,7 +139,8 @@ def status_page(status: LayerStatus, console: Console) -> None:
     for edition in status.editions:
         _below(page, edition.name, _edition_words(edition))
     if not status.editions:
-        page.put(Text("It holds no edition: only what ships is used. Load layers: grownj layers import, or fetch."))
+        kept = "It holds no edition of a layer" if status.parcels is not None else "It holds no edition"
+        page.put(Text(f"{kept}: only what ships is used. Load layers: grownj layers import, or fetch."))
     if status.parcels is not None:
         page.heading("PARCELS AND ADDRESS POINTS")
         _below(page, status.parcels.name, _parcel_words(status.parcels))

@@ -63,7 +63,7 @@ export async function showLayers(asOf, about) {
         : "Parcels are loaded" +
           (lots.count ? ": " + number(lots.count) : "") +
           (lots.address_points ? ", and " + number(lots.address_points) + " address points" : "") +
-          (lots.edition ? ", edition of " + lots.edition : "") +
+          (lots.edition ? ", kept as " + lots.edition + " (named by what was loaded last; grownj layers status has the day of each file)" : "") +
           ".";
     byId("layers-note").textContent =
       "What the answers of this day are measured on. A layer that is not loaded never makes an answer no; what waits for it is undetermined.";
