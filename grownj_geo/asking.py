@@ -311,6 +311,23 @@ class Asker:
 
     def words_of(self, found: Found) -> str:
         """Return why an address has no site: what was found, what was expected, what to do."""
+        words = self._why_open(found)
+        near = self._near_municipality(found.text) if not found.choices else ""
+        return f"{words} {near}" if near else words
+
+    def _near_municipality(self, text: str) -> str:
+        """Return a question for the municipality whose name a text without a number is likely to be; empty for none."""
+        from grownj_geo.addressplaces import place_book  # noqa: PLC0415 - only where nothing was found
+
+        if any(sign.isdigit() for sign in text):
+            return ""
+        place = place_book(self._directory).find(text)
+        if place.how not in {"guessed", "postal"}:
+            return ""
+        listed = " or ".join(self.name(code) for code in place.mun_codes[:3])
+        return f"Did you mean {listed}?"
+
+    def _why_open(self, found: Found) -> str:
         shown = found.text[:80]
         asked = "; ".join(f"{one.locator}: {one.words}" for one in found.asked)
         if found.choices:

@@ -43,6 +43,10 @@ _ORDERS = tuple(
 _FILLING = re.compile(r"^(?:[\s,;:.\-/()]|\b(?:in|of|the|tax map|parcel|at)\b)+|[\s,;:.\-/(]+$", re.IGNORECASE)
 _STATE = re.compile(r"(?:,?\s*\b(?:N\.?J\.?|New Jersey)\b\.?)?(?:\s+[0-9]{5}(?:-[0-9]{4})?)?\s*$", re.IGNORECASE)
 _COUNTY = re.compile(r"\b(?:COUNTY|CNTY|CO)\b", re.IGNORECASE)
+# One of the two alone, beside words without a number: a street's number would be one.
+_HALF = re.compile(
+    rf"[^0-9]*?\b(?:(?P<block>block|blck|blk)|lot){_NUMBER}[0-9][0-9A-Z.\-]{{0,15}}(?![0-9A-Z])[^0-9]*", re.IGNORECASE
+)
 _EXPECTED = 'Expected municipality, block and lot, as in "Camden City block 81 lot 1"'
 
 
@@ -106,6 +110,10 @@ def parse_lot(text: str, directory: MunicipalDirectory) -> tuple[Pin, tuple[str,
     typed = plain_text(text)
     found = _find(typed)
     if found is None:
+        half = _HALF.fullmatch(typed)
+        if half is not None:
+            given, lacking = ("block", "lot") if half["block"] else ("lot", "block")
+            raise SiteError(f"{text[:80]!r} has a {given} and no {lacking}. {_EXPECTED}; add the {lacking}.")
         return None
     if found["more"].strip() or (found["word"].casefold() == "lots" and "-" in found["lot"]):
         raise SiteError(

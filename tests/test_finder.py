@@ -428,6 +428,16 @@ def test_no_municipality_typed_is_not_another_one(atlas: Atlas, parcels_home: Pa
     assert not any("Not as typed: municipality" in note for match in found.choices for note in match.notes)
 
 
+@pytest.mark.parametrize(("text", "name"), [("Hobokn", "Hoboken City"), ("Short Hils", "Millburn Township")])
+def test_a_misspelt_municipality_alone_is_asked_for(atlas: Atlas, parcels_home: Path, text: str, name: str) -> None:
+    for finder in (Finder(atlas), Finder(atlas, local_sources(atlas, parcels_home))):
+        with pytest.raises(UnsettledSiteError, match=rf"Did you mean {name}"):
+            finder.site(text)
+        with pytest.raises(UnsettledSiteError) as other:
+            finder.site("1 Hobokn")
+        assert "Did you mean" not in str(other.value)
+
+
 def test_a_failing_locator_is_said_and_the_next_one_is_asked(
     atlas: Atlas, census: CensusServer, nj: NjServer, tmp_path: Path
 ) -> None:

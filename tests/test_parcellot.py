@@ -115,3 +115,23 @@ def test_a_street_beside_is_told_and_left_aside(directory: Directory) -> None:
 def test_what_is_not_certain_is_refused(typed: str, words: str, directory: Directory) -> None:
     with pytest.raises(SiteError, match=words):
         parse_lot(typed, directory)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Camden City block 81", "has a block and no lot"),
+        ("blk. 81, Newark", "has a block and no lot"),
+        ("lot 12, Newark", "has a lot and no block"),
+    ],
+)
+def test_half_of_a_lot_is_told_as_that(text: str, words: str, directory: Directory) -> None:
+    with pytest.raises(SiteError, match=words):
+        parse_lot(text, directory)
+
+
+@pytest.mark.parametrize(
+    "text", ["81 Block Island Rd, Camden", "12 Lot 5 Lane, Newark", "Block Island Rd, Camden", "1 Lott St"]
+)
+def test_streets_that_sound_like_lots_are_no_lots(text: str, directory: Directory) -> None:
+    assert parse_lot(text, directory) is None
