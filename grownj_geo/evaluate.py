@@ -107,6 +107,10 @@ class Evaluation:
 
         All categories that it will be asked for must have been evaluated, and clauses kept.
         """
+        if len(self.clause_values) != self._every_answer.shape[1]:
+            raise RuntimeError(
+                "Clauses were evaluated after the first site was taken out; evaluate all of them before."
+            )
         answers = dict(zip(self.clause_values, self._every_answer[row].tolist(), strict=True))
         return Evaluation(self.bound, self.leaves.row(row), answers=answers, common=self.common, whole=(self, row))
 
@@ -115,7 +119,7 @@ class Evaluation:
         """What the first site left open: of every leaf its answer, or less than -1 by its causes where that is open."""
         if self.whole is not None:
             table, row = self.whole
-            return tuple(table._every_mark[row].tolist())  # noqa: SLF001 - its own kind
+            return tuple(table.every_mark[row].tolist())
         seen = [self.clause_values.get(leaf.path) for leaf in self.bound.leaves]
         return tuple(_NOT_SEEN if v is None else v.first or _mark(int(v.causes[0])) for v in seen)
 
@@ -126,7 +130,7 @@ class Evaluation:
         return np.stack(kept, axis=1) if kept else np.empty((self.leaves.n, 0), dtype=np.int8)
 
     @cached_property
-    def _every_mark(self) -> NDArray[np.int64]:
+    def every_mark(self) -> NDArray[np.int64]:
         """The marks of every site, shape (n, leaves)."""
         found = np.full((self.leaves.n, len(self.bound.leaves)), _NOT_SEEN, dtype=np.int64)
         for column, leaf in enumerate(self.bound.leaves):

@@ -223,7 +223,7 @@ class Leaves(Measured):
         values = from_distances(found, radius_ft=radius, partial=partial)
         if partial in {"majority", "all"} and not self.sites.points[self.sites.placed].all():
             # How much of a polygon is within reach of any of the features is a question of areas.
-            low, nominal, high = self._shares_within(where, radius)
+            low, nominal, high = self.shares_within(where, radius)
             shares = Coverage(low, nominal, high, np.full(self.n, np.nan), found.feature)
             values = replace(from_shares(shares, partial=partial), margin_ft=values.margin_ft)
         return self._located(values)
@@ -234,7 +234,7 @@ class Leaves(Measured):
             return self._unavailable(where.layer)
         radius = miles_to_ft(self.bound.figures[where.radius])
         least = self.bound.figures[where.share]
-        shares = self._shares_within(where, radius)
+        shares = self.shares_within(where, radius)
         return self._located(from_land_shares(shares, more_than=least))
 
     # -- municipalities -------------------------------------------------------------------------------

@@ -160,14 +160,14 @@ class Measured:
         sure, _, possible = self._ranked(layer, found, where.nearest)
         return None if len(sure) == len(possible) else (sure, possible)
 
-    def _shares_within(self, where: Within, radius_ft: float) -> NDArray[np.float64]:
+    def shares_within(self, where: Within, radius_ft: float) -> NDArray[np.float64]:
         """Return least, computed and greatest share of each site within a radius, shape (3, n)."""
         joined = self.bound.readings.get("A47", "union") == "union"
         key = (key_of(where), radius_ft, joined)
         layer = self.layer(where.layer)
         if key not in self.land_shares and self.whole is not None:
             table, row = self.whole
-            self.land_shares[key] = table._shares_within(where, radius_ft)[:, row : row + 1]  # noqa: SLF001 - its own kind
+            self.land_shares[key] = table.shares_within(where, radius_ft)[:, row : row + 1]
         if key not in self.land_shares and layer is not None:
             features = self.features(layer, where)
             sure, possible = self._doubtful(layer, where) or (features, features)
@@ -196,7 +196,7 @@ class Measured:
 
     def share_of(self, where: Within) -> tuple[float, float, float]:
         """Return the first site's least, computed and greatest share within a radius of a layer that is loaded."""
-        low, nominal, high = self._shares_within(where, miles_to_ft(self.bound.figures[where.radius]))[:, 0]
+        low, nominal, high = self.shares_within(where, miles_to_ft(self.bound.figures[where.radius]))[:, 0]
         return float(low), float(nominal), float(high)
 
 

@@ -427,8 +427,10 @@ def _to_each_polygon(layer: Layer, features: Ints, sites: SiteTable, rows: Ints)
     kept = sites.away_ft.setdefault(layer, {})
     new = [index for index in features.tolist() if index not in kept]
     if new:
+        # Of all that have a place, whichever were asked about first.
+        placed = np.flatnonzero(sites.placed)
         away = np.full((2, len(new), len(sites)), np.nan)
-        away[:, :, rows] = near_and_far(*_areas(layer, new), sites.geometries[rows])
+        away[:, :, placed] = near_and_far(*_areas(layer, new), sites.geometries[placed])
         kept.update(zip(new, np.moveaxis(away, 0, 1), strict=True))
     near, far = np.stack([kept[index][:, rows] for index in features.tolist()], axis=1)
     return near, far

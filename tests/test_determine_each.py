@@ -13,7 +13,10 @@ from drawn import site
 from grownj_geo.determination import Determination
 from grownj_geo.determine import Engine
 from grownj_geo.errors import FactError, OutsideNewJerseyError, SiteError
+from grownj_geo.evaluate import Evaluation
+from grownj_geo.leaves import Leaves
 from grownj_geo.site import Site
+from grownj_geo.sitetable import SiteTable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,3 +87,13 @@ def test_a_fact_that_is_none_stops_all() -> None:
     wrong = replace(mixed()[0], facts={"no_such_fact": True})
     with pytest.raises(FactError, match="no_such_fact"):
         list(bulk_world.engine().determine_each([mixed()[1], wrong]))
+
+
+def test_clauses_evaluated_after_a_site_was_taken_out_are_refused() -> None:
+    engine, sites = bulk_world.engine(), mixed()[:3]
+    run = Evaluation(engine.bound, Leaves(engine.bound, engine.atlas, SiteTable.of(sites)))
+    run.category("transit_oriented_development")
+    run.row(0)
+    run.category("port_district")
+    with pytest.raises(RuntimeError, match="evaluate all of them before"):
+        run.row(1)
