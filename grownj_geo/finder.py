@@ -241,6 +241,11 @@ class Finder:
         """
         return self.asker.look_up(addresses, bulk=True, progress=progress) if addresses else []
 
+    def find_loaded(self, addresses: Sequence[TypedAddress]) -> list[Found]:
+        """Return what addresses come to by what is loaded on this machine alone; see `find_many`."""
+        here = tuple(locator for locator in self.sources.locators if not locator.online)
+        return Finder(self._atlas, self.sources._replace(locators=here)).find_many(addresses)
+
     def words_of(self, found: Found) -> str:
         """Return why a text has no site: what was found, what was expected, what to do."""
         return self.asker.words_of(found)

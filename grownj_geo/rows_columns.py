@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from grownj_geo.errors import FactError
 from grownj_geo.facts import check_facts, load_facts
 from grownj_geo.features import LayerFault
-from grownj_geo.housenumbers import HOUSE_NUMBERS, STREETS, bare_number
+from grownj_geo.housenumbers import HOUSE_NUMBERS, STREETS, NumberColumn, number_column
 from grownj_geo.readers_text import COORDINATE_FIELDS, WKT_FIELDS
 from grownj_geo.readings import nearest_name
 from grownj_geo.rows_block import cell_text, is_blank
@@ -175,6 +175,8 @@ class Roles:
         Columns by the site fact that they state.
     named
         Roles whose column was named and not found.
+    number
+        A column with the name of any number beside streets: one that counts rows, or whose house numbers are a guess.
     """
 
     pair: tuple[str, str] | None = None
@@ -182,6 +184,7 @@ class Roles:
     columns: Mapping[str, str] = field(default_factory=dict)
     facts: Mapping[str, str] = field(default_factory=dict)
     named: frozenset[str] = frozenset()
+    number: NumberColumn | None = None
 
     def __getitem__(self, role: str) -> str | None:
         """Return the column of a role; None where there is none."""
@@ -320,14 +323,17 @@ def find_roles(
         found = next((by_plain[n] for n in names if n in by_plain and by_plain[n] not in columns.values()), None)
         if found is not None and _speaks(role, sample.get(found, ()), pair=pair is not None):
             columns[role] = found
-    _add_usual_pairs(columns, by_plain, sample)
-    return Roles(pair, degrees, columns, _facts(header, name), frozenset(given))
+    number = _add_usual_pairs(columns, by_plain, sample)
+    return Roles(pair, degrees, columns, _facts(header, name), frozenset(given), number)
 
 
-def _add_usual_pairs(columns: dict[str, str], by_plain: Mapping[str, str], sample: Mapping[str, Sequence[Any]]) -> None:
+def _add_usual_pairs(
+    columns: dict[str, str], by_plain: Mapping[str, str], sample: Mapping[str, Sequence[Any]]
+) -> NumberColumn | None:
     """Add columns that count beside another alone: house numbers beside streets, names beside municipal codes."""
+    number = None
     if "house_number" not in columns and _plain(columns.get("address", "")) in STREETS:
-        found = bare_number(by_plain, columns["address"], list(columns.values()), sample)
+        found, number = number_column(by_plain, columns["address"], list(columns.values()), sample)
         if found is not None:
             columns["house_number"] = found
     if "municipality" in columns:
@@ -336,6 +342,7 @@ def _add_usual_pairs(columns: dict[str, str], by_plain: Mapping[str, str], sampl
         found = next(others, None)
         if found is not None:
             columns["municipal_name"] = found
+    return number
 
 
 def answers_in(header: Sequence[str]) -> frozenset[str]:

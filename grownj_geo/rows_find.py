@@ -10,12 +10,14 @@ import re
 import time
 from collections import Counter
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.addressline import split_line
 from grownj_geo.addressplaces import Place, place_book
 from grownj_geo.errors import NoPlaceError, SiteError
 from grownj_geo.features import Change
+from grownj_geo.housenumbers import AGREEING_SHARE
 from grownj_geo.locate import locate
 from grownj_geo.pins import looks_like_pin, parse_pins
 from grownj_geo.rows_block import cell_text
@@ -93,11 +95,16 @@ class RowFinder:
         Which column says what.
     directory
         Which municipalities there are.
+    sample
+        The first rows: whether a column with the name of any number has house numbers is decided by them, wherever
+        reading begins.
     """
 
-    def __init__(self, finder: Finder, roles: Roles, directory: MunicipalDirectory) -> None:
+    def __init__(self, finder: Finder, roles: Roles, directory: MunicipalDirectory, sample: RawBlock) -> None:
         self._finder = finder
         self._roles = roles
+        self._guessed = roles.number is not None and roles.number.name == roles["house_number"]
+        self._sample = sample
         self._directory = directory
         self._parcels = Parcels(roles, directory)
         self._known: dict[str, LocatedRow] = {}
@@ -152,6 +159,7 @@ class RowFinder:
         found: dict[int, LocatedRow] = {}
         said = dict(self._parcels.read(raw, rows))
         texts: dict[int, str] = {}
+        guesses = {row for row in rows if self._guessed and self._is_guess(raw, row)}
         for row in rows:
             parcel = said.get(row)
             if parcel is not None and parcel.pins:
@@ -164,19 +172,20 @@ class RowFinder:
                     by = f"parcel number (PAMS_PIN){how}" if outline is not None else ""
                     found[row] = LocatedRow(outline, slack_ft, located_by=by, typed=" ".join(parcel.pins), notes=notes)
                 continue
-            try:
-                text = self._text(raw, row, "" if parcel is None else parcel.code)
-            except SiteError as error:
-                found[row] = LocatedRow(problem=str(error).rstrip("."))
-                self._counts["not read"] += 1
-                continue
-            if text:
+            text = self._asked(raw, row, "" if parcel is None else parcel.code, guess=row in guesses)
+            if isinstance(text, LocatedRow):
+                found[row] = text
+            elif text:
                 texts[row] = text
         self._look_up(list(dict.fromkeys(texts.values())))
         for row, text in texts.items():
             parcel = said.get(row)
             code = "" if parcel is None else parcel.code
-            found[row] = self._beside(self._known[text], code, self._others(raw, row, code, "address"))
+            known = self._known[text]
+            if row in guesses and known.problem is None:
+                words = f"The column {self._roles['house_number']!r} was taken for house numbers."
+                known = replace(known, notes=(*known.notes, words))
+            found[row] = self._beside(known, code, self._others(raw, row, code, "address"))
         found |= self._unread(raw, rows)
         return replace(raw, located=found)
 
@@ -202,6 +211,59 @@ class RowFinder:
             return False
         site = roles["site"]
         return site is None or says_nothing(raw.columns[site][row]) or self._is_words(cell_text(raw.columns[site][row]))
+
+    def _asked(self, raw: RawBlock, row: int, code: str, *, guess: bool) -> str | LocatedRow:
+        """Return the address of a row to be looked up, or why it is not; empty where it says none."""
+        try:
+            text = self._text(raw, row, code)
+        except SiteError as error:
+            self._counts["not read"] += 1
+            return LocatedRow(problem=str(error).rstrip("."))
+        if guess and self._doubt:
+            self._counts["with a number that may be no house's"] += 1
+            return LocatedRow(typed=text, problem=self._doubt)
+        return text
+
+    def _is_guess(self, raw: RawBlock, row: int) -> bool:
+        """Return whether the house number of a row is one only if its column has house numbers."""
+        site, street = self._roles["site"], self._cell(raw, row, "address")
+        if site is not None and not says_nothing(raw.columns[site][row]):
+            return False
+        return bool(street and self._cell(raw, row, "house_number")) and not split_line(street).number
+
+    @cached_property
+    def _doubt(self) -> str:
+        """Why the numbers of a column with the name of any number are not taken; empty where they are of houses.
+
+        They are where most addresses that they make are among those that are loaded. Nobody else is asked: what a
+        locator makes of a range of numbers has any number, and what may be no address is sent to nobody.
+        """
+        raw = self._sample
+        rows = [row for row in range(raw.count) if row not in raw.problems and self._is_open(raw, row)]
+        said = dict(self._parcels.read(raw, rows))
+        texts: dict[str, int] = Counter()
+        for row in rows:
+            parcel = said.get(row)
+            if (parcel is None or not parcel.pins) and self._is_guess(raw, row):
+                try:
+                    texts[self._text(raw, row, "" if parcel is None else parcel.code)] += 1
+                except SiteError:
+                    continue
+        asked = {}
+        for text in texts:
+            try:
+                asked[text] = self._finder.address(text)
+            except SiteError:
+                continue
+        houses = {found.text for found in self._finder.find_loaded(list(asked.values())) if _is_house(found)}
+        found, total = sum(texts[text] for text in houses), sum(texts.values())
+        if total and found >= AGREEING_SHARE * total:
+            return ""
+        return (
+            f"The column {self._roles['house_number']!r} may have house numbers or other numbers: of the first "
+            f"{total:,} addresses with its numbers {found:,} are surely among those that are loaded; two of three are "
+            "expected. If it has house numbers, call it house_number or name it with --house-number"
+        )
 
     def _is_words(self, text: str) -> bool:
         """Return whether a place as somebody types it is in none of the forms that are read without looking up."""
@@ -384,6 +446,11 @@ class RowFinder:
             site.located_by,
             site.notes,
         )
+
+
+def _is_house(found: Found) -> bool:
+    """Return whether an address was found for certain, and not only between others of its street."""
+    return found.settled and found.match is not None and found.match.kind in {"rooftop", "parcel"}
 
 
 def _loaded(locator: Locator) -> frozenset[str]:

@@ -110,7 +110,7 @@ class SiteTableReader:
                 "text, PAMS_PIN, or municipality with block and lot; name the "
                 f"columns. {_NO_ADDRESSES if not options.addresses else 'Or name a column of addresses.'}",
             )
-        self._finder = _row_finder(self.roles, finder, directory)
+        self._finder = _row_finder(self.roles, finder, directory, sample)
         if "address" in self.roles.named and self._finder is None:
             raise LayerFault(
                 "no_locator",
@@ -214,13 +214,15 @@ def _with_addresses(options: TableOptions, finder: Finder | None) -> TableOption
     return options if finder is None or not finder.looks_up else replace(options, addresses=True)
 
 
-def _row_finder(roles: Roles, finder: Finder | None, directory: MunicipalDirectory) -> RowFinder | None:
+def _row_finder(
+    roles: Roles, finder: Finder | None, directory: MunicipalDirectory, sample: RawBlock
+) -> RowFinder | None:
     """Return what looks rows up; None where nothing of the table can be."""
     if finder is None:
         return None
     from grownj_geo.rows_find import RowFinder  # noqa: PLC0415 - only where something is looked up
 
-    found = RowFinder(finder, roles, directory)
+    found = RowFinder(finder, roles, directory, sample)
     return found if found.useful else None
 
 
@@ -315,6 +317,14 @@ def _told(roles: Roles, *, drawn: bool) -> Iterator[Change]:
     if used:
         words = f"Columns used: {', '.join(used)}."
         yield Change(kind="columns_taken", effect="noted", count=len(used), words=words)
+    if roles.number is not None:
+        words = f"{roles.number.name!r} was taken for house numbers, since streets without numbers stand beside it."
+        if roles.number.counts:
+            words = (
+                f"{roles.number.name!r} counts the rows, so it was not taken for house numbers. If it has them, call "
+                "it house_number or name it with --house-number."
+            )
+        yield Change(kind="number_column", effect="noted", count=1, words=words)
     if roles.facts:
         named = ", ".join(f"{column!r} for {fact}" for fact, column in roles.facts.items())
         words = f"Columns state facts of the sites: {named}."

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pytest
 import shapely
 from geocoding_servers import CensusServer
@@ -19,6 +20,7 @@ from grownj_geo.finder import Finder
 from grownj_geo.siterows import TableOptions, open_table
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from grownj_geo.atlas import Atlas
@@ -108,6 +110,84 @@ def test_a_number_beside_a_street_is_the_house_number(
 def test_a_number_that_counts_rows_is_no_house_number(atlas: Atlas, finder: Finder, tmp_path: Path, text: str) -> None:
     block, _ = read(written(tmp_path, text), atlas, finder)
     assert [site and site.pins for site in block.sites[:2]] == [("0408_81_1",)] * 2
+
+
+def _counted(order: Callable[[list[int]], object], name: str = "No") -> str:
+    """Return a table of companies that are counted, of which those in the lines of houses have no such address."""
+    numbers = list(range(1, 121))
+    order(numbers)
+    return f"{name},Street,Municipality,Company\n" + "".join(f"{i},Main St,Camden City,Firm {i}\n" for i in numbers)
+
+
+@pytest.mark.parametrize("name", ["No", "Number", "Nr.", "House"])
+@pytest.mark.parametrize(
+    "order", [lambda _: None, np.random.default_rng(7).shuffle, list.reverse, lambda numbers: numbers.remove(60)]
+)
+def test_a_number_that_counts_rows_beside_bare_streets_finds_no_parcel(
+    atlas: Atlas, finder: Finder, tmp_path: Path, name: str, order: Callable[[list[int]], object]
+) -> None:
+    block, told = read(written(tmp_path, _counted(order, name)), atlas, finder)
+    assert not any(site and (site.pins or site.geometry is not None) for site in block.sites)
+    assert any(f"{name!r} counts the rows, so it was not taken for house numbers." in words for words in told)
+    # Whoever says that it has house numbers is believed.
+    block, _ = read(written(tmp_path, _counted(order, name)), atlas, finder, house_number=name)
+    assert sum(bool(site and site.pins) for site in block.sites) == 2
+
+
+@pytest.mark.parametrize("keep", [2, 3, 40])
+def test_a_number_is_of_houses_only_where_most_addresses_are_known(
+    atlas: Atlas, finder: Finder, tmp_path: Path, keep: int
+) -> None:
+    """What is left of a count in disorder looks like house numbers, and hardly any of the addresses are known."""
+    others = np.random.default_rng(3).choice([n for n in range(1, 400) if n not in {100, 102}], keep - 1, replace=False)
+    text = "No,Street,Municipality\n" + "".join(f"{n},Main St,Camden City\n" for n in (100, *others))
+    block, told = read(written(tmp_path, text), atlas, finder)
+    assert not any(site and (site.pins or site.geometry is not None) for site in block.sites)
+    doubt = f"of the first {keep} addresses with its numbers 1 are surely among those that are loaded"
+    assert all(doubt in "; ".join(notes) for notes in block.notes)
+    assert any(f"with a number that may be no house's {keep}" in words for words in told)
+    named = text.replace("No,", "house_no,", 1)
+    block, _ = read(written(tmp_path, named), atlas, finder)
+    assert block.sites[0] is not None
+    assert block.sites[0].pins == ("0408_81_1",)
+
+
+def test_what_was_taken_for_house_numbers_is_said_of_the_table_and_of_each_row(
+    atlas: Atlas, finder: Finder, tmp_path: Path
+) -> None:
+    rows = [
+        "100,Main St,Camden City",
+        "7,Nowhere Pl,Camden City",
+        "102,Main St,Camden City",
+        ",100 Main St,Camden City",
+    ]
+    path = written(tmp_path, "No,Street,Municipality\n" + "\n".join(rows) + "\n")
+    block, told = read(path, atlas, finder)
+    assert [site and site.pins for site in block.sites] == [("0408_81_1",), (), ("0408_81_1.10",), ("0408_81_1",)]
+    said = ["The column 'No' was taken for house numbers." in notes for notes in block.notes]
+    assert said == [True, False, True, False]
+    assert "'No' was taken for house numbers, since streets without numbers stand beside it." in told
+
+
+def test_where_reading_begins_changes_nothing_of_what_numbers_are_taken_for(
+    atlas: Atlas, finder: Finder, tmp_path: Path
+) -> None:
+    rows = ["100,Main St", "102,Main St", "100,Main St", *(f"{n},Nowhere Pl" for n in (9, 4, 77))]
+    path = written(tmp_path, "No,Street,Municipality\n" + "".join(f"{row},Camden City\n" for row in [*rows, *rows]))
+    table = open_table(path, TableOptions(), directory=Directory(atlas), finder=finder)
+    whole = [pins for block in table.blocks() for pins in block.pins]
+    for start, size in ((0, 1), (3, 4), (8, 50)):
+        again = open_table(path, TableOptions(), directory=Directory(atlas), finder=finder)
+        assert [pins for block in again.blocks(start, size) for pins in block.pins] == whole[start:]
+
+
+def test_an_online_locator_is_not_asked_what_a_number_is(atlas: Atlas, tmp_path: Path) -> None:
+    text = "No,Street,City\n920,Broad St,Newark\n31,Broad St,Newark\n7,Broad St,Newark\n"
+    with CensusServer() as census:
+        finder = Finder(atlas, Sources(None, (census.locator(tmp_path),)))
+        block, _ = read(written(tmp_path, text), atlas, finder)
+        assert census.log == []
+        assert all("of the first 3 addresses with its numbers 0 are surely" in str(block.problems[i]) for i in range(3))
 
 
 @pytest.mark.parametrize("number", ["1", "10", "102", "100-102"])
