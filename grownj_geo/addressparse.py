@@ -182,7 +182,7 @@ def _refuse(text: str, plain: str) -> None:
         raise AddressError(
             "po_box",
             f"The address was read as {text!r}, which is a box at a post office and says nothing of where the site is. "
-            f"{_EXPECTED}; give the street, a parcel number or coordinates.",
+            f"{_EXPECTED}; give the street without the box, a parcel number or coordinates.",
         )
     if _RURAL.search(plain):
         raise AddressError(
