@@ -20,7 +20,7 @@ from grownj_geo.words import asked_words, feature_named, feet, joined
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from grownj_geo.betterground import Towns
+    from grownj_geo.bettertowns import Towns
     from grownj_geo.binding import Clause
     from grownj_geo.evaluate import Evaluation
     from grownj_geo.layer import Layer

@@ -9,16 +9,19 @@ Every line is asked at every place that was tried for any. What waits for a fact
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf
+from threading import Lock
 from typing import TYPE_CHECKING
 
 import numpy as np
 import shapely
 
-from grownj_geo.betterground import Grounds, Towns
 from grownj_geo.bettermeet import way_to
-from grownj_geo.betterplace import nearest_place
+from grownj_geo.bettersearch import MOST_VERTICES, Search
+from grownj_geo.bettertowns import Towns, towns_of
 from grownj_geo.betterways import (
     BEYOND_FT,
     DEGREE_DIGITS,
@@ -40,39 +43,33 @@ from grownj_geo.betterwords import (
     all_words,
     at_most_words,
     better_words,
-    is_nearest,
     step_words,
 )
 from grownj_geo.categoryfinding import need_words
 from grownj_geo.determination import Missing, OutcomeWord
 from grownj_geo.errors import OutsideNewJerseyError
-from grownj_geo.evaluate import Evaluation
 from grownj_geo.evidence import clause_label, deciding_leaves, interval
-from grownj_geo.leaves import Leaves
 from grownj_geo.logic import Outcome
 from grownj_geo.measured import key_of
 from grownj_geo.nearby import nearest_of
-from grownj_geo.sitetable import SiteTable
+from grownj_geo.nodes import RatioNode, SiteFactNode
 from grownj_geo.units import geodesic_ft, to_working, towards
 from grownj_geo.whatif import deciding_sets
 from grownj_geo.words import feature_named
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from grownj_geo.binding import Clause
     from grownj_geo.determine import Engine
+    from grownj_geo.evaluate import Evaluation
     from grownj_geo.site import FactValue, Site
 
 __all__ = ["Better", "Finder", "NextBetter", "Step", "next_better"]
 
 _MOST_STEPS = {"yes": 3, "undetermined": 2}
-_REACHES_FT = (*(5_000.0 * 2**i for i in range(8)), WHOLE_STATE_FT)
-"""The ground of a line is drawn so far around a site, one after the other; the last is all of New Jersey."""
-
-_LITTLE_FARTHER = 1.25
-_MOST_VERTICES = 1_500_000
-"""Ground with more vertices than this is not drawn: nobody would wait for it."""
+_MOST_TOWNS = 8
+"""What clauses come to in every municipality is kept for so many sets of stated facts: 1.3 MB each."""
 
 
 @dataclass(frozen=True)
@@ -93,12 +90,19 @@ class Finder:
     ----------
     engine
         The rules and layers.
+    most_vertices
+        How much ground is drawn for one site at most, in vertices of the features it is drawn from. What was not
+        searched for that is said.
+
+    Notes
+    -----
+    It may be asked from several threads at once: what one site's question needs is kept apart.
     """
 
     engine: Engine
-    _municipal: dict[tuple[tuple[str, FactValue], ...], Towns | None] = field(default_factory=dict)
-    _there: dict[tuple[float, ...], Evaluation | None] = field(default_factory=dict)
-    _tried: list[_Tried] = field(default_factory=list)
+    most_vertices: int = field(default=MOST_VERTICES, kw_only=True)
+    _municipal: OrderedDict[tuple[tuple[str, FactValue], ...], Towns | None] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
 
     def find(self, site: Site, *, areas: Sequence[str] = ()) -> NextBetter:
         """Return the better lines of one site.
@@ -117,9 +121,38 @@ class Finder:
         RulebookError
             If there is no such category.
         """
+        return _Call(self.engine, self._towns(site), self.most_vertices).find(site, areas)
+
+    @cached_property
+    def _municipal_facts(self) -> frozenset[str]:
+        """The facts that a clause reads: on no other depends what it comes to in a municipality."""
+        return frozenset(
+            name for top in self.engine.bound.clauses.values() for clause in _below(top) for name in _facts_of(clause)
+        )
+
+    def _towns(self, site: Site) -> Towns | None:
+        facts = tuple(sorted((name, value) for name, value in site.facts.items() if name in self._municipal_facts))
+        with self._lock:
+            if facts not in self._municipal:
+                self._municipal[facts] = towns_of(self.engine, facts)
+                if len(self._municipal) > _MOST_TOWNS:
+                    self._municipal.popitem(last=False)
+            self._municipal.move_to_end(facts)
+            return self._municipal[facts]
+
+
+@dataclass
+class _Call:
+    """One site's question: the places that were asked for it are kept for all of its lines."""
+
+    engine: Engine
+    towns: Towns | None
+    most_vertices: int
+    _there: dict[tuple[float, ...], Evaluation | None] = field(default_factory=dict)
+    _tried: list[_Tried] = field(default_factory=list)
+
+    def find(self, site: Site, areas: Sequence[str]) -> NextBetter:
         run = self.engine.run(site)
-        self._there.clear()
-        self._tried.clear()
         book = self.engine.rulebook
         lines = sorted((t for t in book.tiers if not t.project), key=lambda t: t.dollars)
         reached = [t.dollars for t in lines if run.category(t.category).first == 1]
@@ -209,7 +242,7 @@ class Finder:
     def _into_municipality(self, run: Evaluation, site: Site, category: str) -> Step | None:
         """Return the way into the nearest municipality all of which is in, whatever the place in it."""
         layer = self.engine.atlas.layer("municipalities")
-        codes = frozenset() if layer is None else self._municipalities(category, site)
+        codes = frozenset() if layer is None else self._municipalities(category)
         if layer is None or not codes:
             return None
         features = np.array(
@@ -225,59 +258,29 @@ class Finder:
         way = Way(None, label, "", layer, found.feature, bounds, found.target, layer.name(found.feature), ground)
         return self._made(run, site, category, way)
 
-    def _municipalities(self, category: str, site: Site) -> frozenset[str]:
+    def _municipalities(self, category: str) -> frozenset[str]:
         """Return the municipalities in which a category is a yes without any place in them being known."""
-        towns = self._towns(site)
+        towns = self.towns
         if towns is None:
             return frozenset()
         answers = towns.run.category(category).outcomes[0]
         return frozenset(code for code, answer in zip(towns.codes, answers, strict=True) if answer == 1)
 
-    def _towns(self, site: Site) -> Towns | None:
-        facts = tuple(sorted(site.facts.items()))
-        if facts not in self._municipal:
-            bound, atlas = self.engine.bound, self.engine.atlas
-            layer = atlas.layer("municipalities")
-            features = np.zeros(0, dtype=np.int64) if layer is None else layer.select(as_of=bound.as_of)
-            codes = () if layer is None else tuple(layer.key(int(i)) for i in features)
-            n = len(codes)
-            table = SiteTable(np.full(n, None, dtype=object), np.zeros(n), np.zeros(n, dtype=bool), codes)
-            stated = {name: [value] * n for name, value in facts}
-            # Lines that are measured are looked for by themselves.
-            leaves = Leaves(bound, atlas, table, stated, anywhere=False, feature_cache=self.engine.feature_cache)
-            run = Evaluation(bound, leaves, margins=False)
-            for category in bound.clauses if n else ():
-                run.category(category)
-            self._municipal[facts] = None if layer is None or not n else Towns(layer, features, codes, run)
-        return self._municipal[facts]
-
     # -- all clauses at once --------------------------------------------------------------------------
 
     def _search(self, run: Evaluation, site: Site, wanted: Sequence[tuple[Better, list[str]]]) -> dict[str, float]:
         """Go to the nearest place of each line; return, by category, within how many feet there surely is none."""
-        towns = self._towns(site)
-        least = {line.category: 0.0 for line, _ in wanted}
-        broken: set[str] = set()
-        for reach in _REACHES_FT:
-            bests = {line.category: self._best_ft(line, names) for line, names in wanted}
-            open_still = [name for name in least if name not in broken and not is_nearest(bests[name], least[name])]
-            if not open_still:
-                break
-            farthest = max(bests[name] for name in open_still) + 1.0
-            # What is little farther is drawn at once, and not a second time.
-            window = farthest if farthest <= _LITTLE_FARTHER * reach else reach
-            point = shapely.Point(shapely.get_coordinates(site.geometry)[0])
-            grounds = Grounds(run, towns, point, window, site.uncertainty_ft)
-            # From the highest line on: what is found for it bounds the lower ones.
-            for line, names in reversed(wanted):
-                name = line.category
-                if name not in open_still:
-                    continue
-                limit = min(window, self._best_ft(line, names))
-                none_within, stopped = self._go_nearest(grounds, run, site, name, limit)
-                least[name] = max(least[name], none_within)
-                if stopped:
-                    broken.add(name)
+        point = shapely.Point(shapely.get_coordinates(site.geometry)[0])
+        search = Search(run, self.towns, point, site.uncertainty_ft, self.most_vertices)
+        least = {}
+        # From the highest line on: what is found for it bounds the lower ones.
+        for line, names in reversed(wanted):
+            found = search.nearest(
+                line.category,
+                self._asking(site, (point.x, point.y), line.category),
+                limit_ft=self._best_ft(line, names),
+            )
+            least[line.category] = found.none_within_ft
         return least
 
     def _best_ft(self, line: Better, names: Sequence[str]) -> float:
@@ -286,11 +289,8 @@ class Finder:
         tried = [one.feet for one in self._tried if any(one.there.category(name).first == 1 for name in names)]
         return min([*steps, *tried], default=inf)
 
-    def _go_nearest(
-        self, grounds: Grounds, run: Evaluation, site: Site, category: str, limit_ft: float
-    ) -> tuple[float, bool]:
-        """Go to the nearest place in a category's ground; return how near there is none, and whether that is all."""
-        start = grounds.point.x, grounds.point.y
+    def _asking(self, site: Site, start: tuple[float, float], category: str) -> Callable[[tuple[float, float]], bool]:
+        """Return what says of a place whether it has a category there; where it has, the place is kept."""
         lon, lat = degrees(start)
 
         def ask(place: tuple[float, float]) -> bool:
@@ -305,22 +305,7 @@ class Finder:
             self._tried.append(_Tried(None, move, far, there))
             return True
 
-        clause = run.bound.clauses[category]
-        rough = grounds.rough.of(clause)
-        if not shapely.intersects(rough, grounds.point):
-            # Of what municipalities decide alone, or nearly so, nothing else has to be drawn.
-            found = nearest_place(rough, grounds.point, ask, limit_ft=limit_ft, most_turns=1)
-            if not found.broken_off:
-                return found.none_within_ft, False
-        if grounds.vertices(clause) > _MOST_VERTICES:
-            return 0.0, True
-        ground = grounds.of(clause)
-        found = nearest_place(ground, grounds.point, ask, limit_ft=limit_ft)
-        if found.broken_off:
-            # Off the shore much ground is drawn on which municipal clauses do not hold.
-            ground = grounds.on_land(grounds.ashore.of(clause))
-            found = nearest_place(ground, grounds.point, ask, limit_ft=limit_ft)
-        return found.none_within_ft, found.broken_off
+        return ask
 
     def _nearest_of_all(
         self, run: Evaluation, site: Site, line: Better, names: Sequence[str], searched: dict[str, float]
@@ -340,7 +325,7 @@ class Finder:
                     tried.there,
                     site,
                     has,
-                    towns=self._towns(site),
+                    towns=self.towns,
                     lonlat=(tried.move.longitude, tried.move.latitude),
                 )
                 area = " and ".join(gained) or way.area
@@ -488,6 +473,18 @@ def _gained(here: Evaluation, there: Evaluation, clause: Clause) -> Iterator[str
             yield category.label
     for child in clause.active:
         yield from _gained(here, there, child)
+
+
+def _facts_of(clause: Clause) -> tuple[str, ...]:
+    if isinstance(clause.node, SiteFactNode):
+        return (clause.node.site_fact.name,)
+    return (clause.node.ratio.part, *clause.node.ratio.whole) if isinstance(clause.node, RatioNode) else ()
+
+
+def _below(clause: Clause) -> Iterator[Clause]:
+    yield clause
+    for child in clause.children:
+        yield from _below(child)
 
 
 def _few(steps: Sequence[Step]) -> list[Step]:

@@ -10,11 +10,9 @@ import shapely
 from drawn import NEWARK, draw, drawn_book, site, stations
 
 from grownj_geo.atlas import Atlas, load_atlas
-from grownj_geo.betterground import Grounds, Towns, fewest_new
+from grownj_geo.betterground import Grounds, fewest_new
+from grownj_geo.bettertowns import towns_of
 from grownj_geo.determine import Engine
-from grownj_geo.evaluate import Evaluation
-from grownj_geo.leaves import Leaves
-from grownj_geo.sitetable import SiteTable
 from grownj_geo.units import to_working
 
 X, Y = (float(v) for v in to_working(*NEWARK))
@@ -44,18 +42,6 @@ def layers() -> list[Any]:
             ]
         ),
     ]
-
-
-def towns_of(engine: Engine) -> Towns | None:
-    layer = engine.atlas.layer("municipalities")
-    if layer is None:
-        return None
-    features = layer.select(as_of=engine.bound.as_of)
-    codes, n = tuple(layer.key(int(i)) for i in features), len(features)
-    table = SiteTable(np.full(n, None, dtype=object), np.zeros(n), np.zeros(n, dtype=bool), codes)
-    run = Evaluation(engine.bound, Leaves(engine.bound, engine.atlas, table, anywhere=False), margins=False)
-    run.category("answer")
-    return Towns(layer, features, codes, run)
 
 
 def grounds_of(rule: Any, *, unsure_ft: float = 0.0, with_towns: bool = False, **more: Any) -> tuple[Engine, Grounds]:
@@ -125,9 +111,11 @@ def test_ground_in_the_sea_is_left_out() -> None:
     assert far.on_land(far.frame).is_empty
 
 
-def test_vertices_are_counted_once_for_each_feature() -> None:
+def test_each_feature_that_is_drawn_from_is_told_once() -> None:
     engine, grounds = grounds_of({"all": [PA1, {"not": PA1}, DISTRICT, WITHIN]})
-    assert grounds.vertices(engine.bound.clauses["answer"]) == 10
+    features = grounds.features(engine.bound.clauses["answer"])
+    told = [layer.id for layer, _ in features if layer.id != "municipalities"]
+    assert sorted(told) == ["atlantic_city_tourism_district", "planning_areas", "transit_stations", "transit_stations"]
 
 
 def test_the_fewest_leaves_that_are_new_are_named() -> None:

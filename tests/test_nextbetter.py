@@ -13,7 +13,6 @@ from drawn import NEWARK, around, draw, drawn_book, drawn_category, site, statio
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from grownj_geo import nextbetter
 from grownj_geo.atlas import Atlas, load_atlas
 from grownj_geo.betterways import BEYOND_FT
 from grownj_geo.bulk import evaluate_many
@@ -542,10 +541,9 @@ def test_under_the_shipped_law_a_nearer_place_than_was_said_is_found(
     assert reaches(engine, found, dollars)
 
 
-def test_a_search_that_was_broken_off_says_at_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(nextbetter, "_MOST_VERTICES", 3)
+def test_a_search_that_was_broken_off_says_at_most() -> None:
     engine = engine_of(book((2, WITHIN), (3, PA1)), stations([station(9000, 0)]), areas(around(NEWARK, 500.0)))
-    found = next_better(engine, at(-3000.0, 0.0))
+    found = Finder(engine, most_vertices=0).find(at(-3000.0, 0.0))
     line = found.lines[1]
     assert line.at_most
     assert line.none_within_ft == 0.0
