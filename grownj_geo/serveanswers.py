@@ -48,6 +48,7 @@ __all__ = ["Answer", "Answers", "Terms", "editions_held", "site_of", "stated_sit
 _MOST_ANSWERS = 16
 _MOST_MARKS = 64
 _LOOK_AGAIN_S = 2.0
+_PUT_ON_MAP = {"click": "coordinates, of a click on the map", "marker": "coordinates, of the marker moved on the map"}
 _ResultT = TypeVar("_ResultT")
 
 
@@ -133,6 +134,8 @@ def stated_site(asked: SiteAsk, found: Site) -> Site:
     elif asked.geometry is None and (asked.typed or "").strip() and asked.typed != found.typed:
         note = f"It was chosen as {found.typed[:80]} for what was typed."
         found = replace(found, typed=str(asked.typed), notes=(*found.notes, note))
+    if asked.placed is not None and asked.geometry is None and found.located_by.startswith("coordinates"):
+        found = replace(found, located_by=_PUT_ON_MAP[asked.placed])
     facts = check_facts({name: value for name, value in asked.facts.items() if value is not None})
     return replace(found, facts=facts)
 

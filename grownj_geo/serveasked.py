@@ -77,6 +77,8 @@ class PlaceAsk(_Asked):
     chosen
         Of one of several places: how it was found, as `/api/v1/search` says it. Without it a point beside `typed` is
         one that somebody set by hand.
+    placed
+        Of coordinates that nobody typed: whether they are of a click on a map, or of its marker.
     pin, mun_code
         Parcel numbers of the site; the municipality by code or name.
     facts
@@ -89,6 +91,7 @@ class PlaceAsk(_Asked):
     geometry: dict[str, Any] | None = None
     typed: Text | None = None
     chosen: Chosen | None = None
+    placed: Literal["click", "marker"] | None = None
     pin: Short | None = None
     mun_code: Short | None = None
     facts: Annotated[dict[str, Value | None], Field(max_length=200)] = Field(default_factory=dict)

@@ -156,7 +156,8 @@ def test_the_marker_dragged_over_the_line_changes_municipality_and_tier(desk: De
     assert record["site"]["typed"] == LOT
     assert record["site"]["latitude"] == pytest.approx(IN_COLLINGSWOOD[0], abs=3e-4)
     lon, lat = parse_qs(urlsplit(page.url).fragment)["shape"][0].removeprefix("POINT(").removesuffix(")").split()
-    assert record == check(page_home, LOT, "--at", f"{lat},{lon}")
+    # A pixel is a bit more than 24 ft here: two of them are how well a hand can put it.
+    assert record == check(page_home, LOT, "--at", f"{lat},{lon}", "--uncertainty-ft", "49")
     # What was typed is a button away, and so is the question before.
     with desk.answered():
         page.click("#put-back")
@@ -164,6 +165,60 @@ def test_the_marker_dragged_over_the_line_changes_municipality_and_tier(desk: De
     with desk.answered():
         page.go_back()
     assert page.inner_text("#answer-title") == "Collingswood Borough, Camden County"
+
+
+def test_coordinates_that_were_typed_are_kept_when_the_marker_is_dragged(desk: Desk, page_home: Path) -> None:
+    page = desk.page
+    desk.ask(METROPARK)
+    page.evaluate("void theMap.setView([40.5671, -74.3203], 17, {animate: false})")
+    start = desk.point((40.567092, -74.320347))
+    with desk.answered():
+        page.mouse.move(start[0], start[1] - 20)
+        page.mouse.down()
+        page.mouse.move(start[0] + 100, start[1] + 30, steps=3)
+        page.mouse.up()
+    record = desk.record()
+    assert record["site"]["typed"] == page.input_value("#search") == METROPARK
+    assert f"Typed was {METROPARK}" in page.inner_text("#moved")
+    link = parse_qs(urlsplit(page.url).fragment)
+    assert link["typed"] == [METROPARK]
+    lon, lat = link["shape"][0].removeprefix("POINT(").removesuffix(")").split()
+    # From so close it is as good as exact, and the same as the command has for what was typed and moved.
+    assert record == check(page_home, METROPARK, "--at", f"{lat},{lon}")
+    with desk.answered():
+        page.click("#put-back")
+    assert desk.record() == check(page_home, METROPARK)
+
+
+def test_a_place_that_was_clicked_from_afar_is_known_as_well_as_it_was_seen(desk: Desk) -> None:
+    page = desk.page
+    page.evaluate("void theMap.setView([40.2, -74.6], 9, {animate: false})")
+    with desk.answered():
+        page.mouse.click(*desk.point((40.2, -74.6)))
+    # 2 pixels of 765 ft, upwards to two figures.
+    site = desk.record()["site"]
+    assert (site["uncertainty_ft"], site["located_by"]) == (1600.0, "coordinates, of a click on the map")
+    card = page.text_content("#site-card") or ""
+    assert "placed on the map to about 1,600 ft: zoom in and place it again for a better one" in card
+    assert "Typed" not in card
+    link = page.evaluate("window.location.hash")
+    page.goto("about:blank")
+    desk.open(link)
+    page.wait_for_selector("#record-json")
+    assert desk.record()["site"] == site
+    # The marker of what nobody typed leaves nothing to put back; from close by it is exact, as any click.
+    page.evaluate("void theMap.setView([40.2, -74.6], 11, {animate: false})")
+    page.focus(".pin")
+    with desk.answered():
+        page.keyboard.press("ArrowRight")
+    site = desk.record()["site"]
+    assert (site["uncertainty_ft"], site["located_by"]) == (390.0, "coordinates, of the marker moved on the map")
+    assert page.query_selector("#put-back") is None
+    page.evaluate("void theMap.setView([40.2, -74.6], 17, {animate: false})")
+    with desk.answered():
+        page.mouse.click(*desk.point((40.2, -74.6)))
+    site = desk.record()["site"]
+    assert (site["uncertainty_ft"], site["located_by"]) == (0.0, "coordinates, latitude first")
 
 
 def test_the_marker_is_moved_by_arrow_keys_and_by_a_click(desk: Desk) -> None:

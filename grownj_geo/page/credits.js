@@ -6,7 +6,7 @@ import { fault, fieldOf, markFault, sent } from "./form.js";
 import { creditCard } from "./creditcard.js";
 import { toBody } from "./question.js";
 
-const PLACE = ["site", "geometry", "typed", "chosen", "pin", "facts", "uncertainty_ft"];
+const PLACE = ["site", "geometry", "typed", "chosen", "pin", "placed", "facts", "uncertainty_ft"];
 
 export function readyCredits({ apply }) {
   const dialog = byId("credits");

@@ -11,7 +11,7 @@ import { byId, count, feet, make, readyDialogs, say, visible } from "./dom.js";
 import { readyDrawing } from "./drawing.js";
 import { readyFacts } from "./facts.js";
 import { showLayers } from "./layers.js";
-import { readyMap } from "./map.js";
+import { knownByHand, readyMap } from "./map.js";
 import * as questions from "./question.js";
 import { readyReadings, unknownReadings } from "./readings.js";
 import { readyReportForm } from "./reportform.js";
@@ -44,7 +44,7 @@ let search = null;
 
 // -- asking -----------------------------------------------------------------------------------------------
 
-const NO_PLACE = { site: null, geometry: null, typed: null, chosen: null, pin: null, notes: [], uncertainty: null };
+const NO_PLACE = { site: null, geometry: null, typed: null, chosen: null, pin: null, placed: null, notes: [], uncertainty: null };
 
 // Ask another question: what changes, and whether the browser's Back button returns to the one before.
 function ask(change, { fit = true, push = true, focus = false } = {}) {
@@ -155,6 +155,7 @@ function placeOf(question) {
     typed: question.typed,
     chosen: question.chosen,
     pin: question.pin,
+    placed: question.placed,
     notes: question.notes,
   };
 }
@@ -225,21 +226,19 @@ async function alternatives(question, running) {
 function placed(at) {
   const words = at.lat.toFixed(6) + ", " + at.lng.toFixed(6);
   search.put(words);
-  ask({ site: words }, { fit: false });
+  ask({ site: words, uncertainty: knownByHand(view.map), placed: "click" }, { fit: false });
 }
 
-// Of an address, a lot or a parcel number both are kept: what was typed, and where the person put it. Of what was drawn
-// or uploaded nothing was typed; the browser's Back button has it.
-function moved(at, uncertainty = null) {
+// Both are kept: what was typed, and where the person put it. Of what was drawn, uploaded or clicked nothing was typed;
+// the browser's Back button has it.
+function moved(at, uncertainty = null, placed = null) {
   const { question, record } = state;
   const drawn = question.geometry !== null && question.geometry.type !== "Point";
-  const typed = drawn
-    ? null
-    : (question.typed ?? (record !== null && !record.site.located_by.startsWith("coordinates") ? question.site : null));
+  const typed = drawn ? null : (question.typed ?? (question.placed ? null : question.site));
   if (typed === null) {
     const words = at.lat.toFixed(6) + ", " + at.lng.toFixed(6);
     search.put(words);
-    ask({ site: words, uncertainty: uncertainty }, { fit: false });
+    ask({ site: words, uncertainty: uncertainty, placed: placed }, { fit: false });
     return;
   }
   const before =
@@ -253,6 +252,7 @@ function moved(at, uncertainty = null) {
       typed: typed,
       notes: notes,
       uncertainty: uncertainty,
+      placed: placed,
     },
     { fit: false },
   );

@@ -13,6 +13,8 @@ const FAR_PIXELS = 60;
 const REST_MS = 700;
 const CLICK_MS = 230;
 const METRES_PER_FOOT = 0.3048;
+const HAND_PIXELS = 2;
+const EXACT_PIXEL_FEET = 10;
 
 // Names, from the lowest. The marker's own pane of Leaflet lies at 600.
 const PANES = [
@@ -29,6 +31,16 @@ export function feetPerPixel(map) {
   const middle = map.getSize().divideBy(2);
   const [a, b] = [-50, 50].map((x) => map.containerPointToLatLng(middle.add([x, 0])));
   return map.distance(a, b) / 100 / METRES_PER_FOOT;
+}
+
+// How well a place is known that was put on the map by hand, in feet, upwards to two figures; null from so close that it
+// is as good as exact. Nobody hits a pixel, and what lies under it is as wide as it is.
+export function knownByHand(map) {
+  const pixel = feetPerPixel(map);
+  if (pixel <= EXACT_PIXEL_FEET) return null;
+  const off = HAND_PIXELS * pixel;
+  const step = 10 ** (Math.floor(Math.log10(off)) - 1);
+  return Math.ceil(off / step) * step;
 }
 
 export function readyMap({ placed, moved }) {
@@ -99,7 +111,7 @@ export function readyMap({ placed, moved }) {
     window.clearTimeout(resting);
     resting = 0;
     label();
-    moved(marker.getLatLng());
+    moved(marker.getLatLng(), knownByHand(map), "marker");
   }
 
   marker.on("dragend", rest);
@@ -297,7 +309,7 @@ export function moveByClick(view, moved) {
   function once(at) {
     view.clicks(null);
     pressed.setAttribute("aria-pressed", "false");
-    moved(at);
+    moved(at, knownByHand(view.map), "click");
   }
   return pressed;
 }

@@ -5,6 +5,7 @@ export const LONGEST_LINK = 8000;
 // Seven digits of a degree are kept, half an inch.
 const STRAIGHT_DEG = 1e-7;
 export const MOST_CORNERS = 200;
+const PLACED = ["click", "marker"];
 const VIEWS = ["one", "many", "layers"];
 
 export function nothing() {
@@ -15,6 +16,8 @@ export function nothing() {
     typed: null,
     chosen: null,
     pin: null,
+    // "click" or "marker" where the place was put on the map, and nobody typed its figures.
+    placed: null,
     asOf: null,
     facts: {},
     readings: {},
@@ -110,6 +113,7 @@ export function toHash(question) {
   else if (question.site !== null) parts.set("site", question.site);
   if (question.typed !== null) parts.set("typed", question.typed);
   if (question.pin !== null) parts.set("pin", question.pin);
+  if (question.placed) parts.set("placed", question.placed);
   if (question.chosen !== null) parts.set("chosen", JSON.stringify(question.chosen));
   if (question.asOf !== null) parts.set("as_of", question.asOf);
   if (question.uncertainty !== null) parts.set("uncertainty_ft", String(question.uncertainty));
@@ -154,6 +158,7 @@ export function fromHash(hash) {
   } else if (parts.get("site")) question.site = parts.get("site");
   if (parts.has("typed") && hasSite(question)) question.typed = parts.get("typed");
   if (parts.get("pin") && hasSite(question)) question.pin = parts.get("pin");
+  if (PLACED.includes(parts.get("placed")) && hasSite(question)) question.placed = parts.get("placed");
   if (parts.has("chosen") && question.typed !== null) {
     question.chosen = chosenFrom(parts.get("chosen"));
     if (question.chosen === null) problems.push("How the place in this link was found cannot be read; ask for the link again.");
@@ -182,5 +187,7 @@ export function toBody(question, more = {}) {
   if (question.typed !== null) asked.typed = question.typed;
   if (question.chosen !== null) asked.chosen = question.chosen;
   if (question.pin !== null) asked.pin = question.pin;
+  // From so close that it is as good as any figures, it is coordinates like others.
+  if (question.placed && question.uncertainty) asked.placed = question.placed;
   return { ...asked, ...more };
 }

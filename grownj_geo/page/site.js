@@ -35,7 +35,7 @@ export function share(part) {
 
 export function siteCard(record, question, view, acts) {
   const { site } = record;
-  const rows = [["Typed", named(site.typed)], ["Located by", visible(site.located_by)], ...places(record)];
+  const rows = [[question.placed && question.typed === null ? "Put on the map" : "Typed", named(site.typed)], ["Located by", visible(site.located_by)], ...places(record)];
   if (site.latitude !== null)
     rows.push(["Place", site.latitude.toFixed(6) + ", " + site.longitude.toFixed(6) + (site.kind === "point" ? "" : " (a point inside)")]);
   if (site.area_sqft !== null)
@@ -49,6 +49,8 @@ export function siteCard(record, question, view, acts) {
     ]);
   if (site.pins.length > 0) rows.push(["Parcel", site.pins.join(", ")]);
   let known = site.uncertainty_ft > 0 ? feet(site.uncertainty_ft) : "taken as exact";
+  if (site.uncertainty_ft > 0 && question.placed)
+    known = "placed on the map to about " + known + ": zoom in and place it again for a better one";
   if (site.latitude === null) known = "its place is not known, only its municipality";
   rows.push(["Known to", known]);
   const list = make(
@@ -149,7 +151,7 @@ function movers(record, question, view, acts) {
       { class: "note" },
       "Drag the marker on the map; or reach it with the Tab key and use the arrow keys, with Shift for longer steps; or:",
     ),
-    moveByClick(view, (at) => acts.moved(at)),
+    moveByClick(view, acts.moved),
     form,
   );
   return [corners, move].filter((one) => one !== null);
