@@ -86,6 +86,18 @@ def test_a_determination_is_what_the_command_prints(
     assert json.loads(answer.text) == json.loads(_command(served_home, "check", *words, "--json"))
 
 
+def test_coordinates_that_nobody_typed_say_so_and_nothing_else_is_other(served: Served) -> None:
+    typed = _post(served, "determine", site=CAMDEN, uncertainty_ft=60)
+    for placed, words in (("click", "a click on the map"), ("marker", "the marker moved on the map")):
+        found = _post(served, "determine", site=CAMDEN, uncertainty_ft=60, placed=placed)
+        assert found["site"].pop("located_by") == f"coordinates, of {words}"
+        assert found == {**typed, "site": {k: v for k, v in typed["site"].items() if k != "located_by"}}
+    # What was looked up was found as it was.
+    assert _post(served, "determine", site="0408_81_1", placed="click")["site"]["located_by"].startswith(
+        "parcel number"
+    )
+
+
 def test_by_query_it_is_the_same(served: Served) -> None:
     query = {"site": CAMDEN, "as_of": "2016-01-04", "fact": ["structure_exists=yes"], "reading": ["A11=strict"]}
     with served.client() as client:
