@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from grownj_geo.answers import MARGIN_LIMIT_FT
 from grownj_geo.batchwork import PREFIX, batch_columns
+from grownj_geo.facts import load_facts
 from grownj_geo.rows_block import cell_text
 from grownj_geo.rows_columns import Roles, answers_in, name_column
 
@@ -28,14 +29,31 @@ _MARGIN_WORDS = (
     f"{MARGIN_LIMIT_FT:g} or -{MARGIN_LIMIT_FT:g} where {{name}} is filled; empty where no line decides"
 )
 _BEYOND_WORDS = f"farther than {MARGIN_LIMIT_FT:g} ft: > inside by more than the margin, < missed by more; else empty"
-_NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d+)?")
-_PLAIN_NUMBER = re.compile(r"(0|-?[1-9]\d{0,14})|-?(0|[1-9]\d{0,14})\.\d*[1-9]")
+# Digits of other scripts than ours are not how a number is written.
+_NUMBER = re.compile(r"-?(0|[1-9][0-9]{0,14})(\.[0-9]+)?")
+_PLAIN_NUMBER = re.compile(r"(0|-?[1-9][0-9]{0,14})|-?(0|[1-9][0-9]{0,14})\.[0-9]*[1-9]")
 _MOST_DIGITS = 15
-_CODE = re.compile(
-    r"(^|_)(id|ids|code|codes|zip\w*|pin|pams\w*|fips|geoid|phone|fax|block|blk|lot|qual\w*|unit|tract|parcel\w*|name|label|"
-    r"title|date)($|_)|(^|_)(no|nr|num|number)$"
+_MEASURES = frozenset(
+    (
+        *("ft", "feet", "foot", "sqft", "sf", "gsf", "acre", "acres", "acreage", "ac", "mi", "mile", "miles", "km"),
+        *("meters", "metres", "area", "areas", "length", "len", "width", "height", "depth", "distance", "dist"),
+        *("perimeter", "elevation", "elev", "size", "capacity", "latitude", "longitude", "lat", "lon"),
+        *("count", "counts", "total", "totals", "sum", "mean", "average", "avg", "median", "min", "max"),
+        *("jobs", "employees", "workers", "population", "pop", "households", "persons", "people", "units", "dwellings"),
+        *("rooms", "beds", "stories", "storeys", "floors", "spaces"),
+        *("year", "years", "yr", "months", "days", "hours", "minutes"),
+        *("percent", "pct", "share", "ratio", "rate", "rank", "score"),
+        *("value", "val", "price", "cost", "costs", "rent", "income", "wage", "wages", "amount", "amt", "usd"),
+        *("dollars", "investment", "capital", "assessment", "taxes"),
+    )
 )
-_MARGIN_TEXT = re.compile(r"[<>]?-?\d+(\.\d+)?")
+"""What words of a column's name say that it measures or counts; a number of any other column may be a code."""
+_CODES = re.compile(
+    r"(^|_)(id|ids|code|codes|zip\w*|pin|pams\w*|fips|geoid|phone|tel|fax|block|blk|lot|qual\w*|unit|tract|parcel\w*|name|"
+    r"label|title|date|permit|account|acct|ein|naics|sic|map|district|ref|reference|key)($|_)|(^|_)(no|nr|num|number)$"
+)
+"""What makes a code of it all the same where a measure is not the last word."""
+_MARGIN_TEXT = re.compile(r"[<>]?-?[0-9]+(\.[0-9]+)?")
 _TYPES: dict[Kind, type | tuple[type, ...]] = {"text": str, "integer": int, "number": (int, float), "boolean": bool}
 _TRUTH = {"true": True, "false": False}
 
@@ -64,9 +82,9 @@ def export_columns(
     """Yield the columns of an answered table, in order, as a GIS file has them.
 
     A text file has text only. Columns of coordinates and of facts become numbers where all of their cells are; others
-    only where every cell is written as a number is written, so that nothing is lost: lots 1.1 and 1.10 stay apart, and
-    codes stay text, by their leading zeros or by what their column is called. A margin that is told as beyond a limit
-    becomes a number and a column that says so.
+    only where their name says that they measure or count, and every cell is written as a number is written, so that
+    nothing is lost: telephone numbers, accounts and lots 1.1 and 1.10 stay as they came. A margin that is told as
+    beyond a limit becomes a number and a column that says so.
 
     Parameters
     ----------
@@ -88,7 +106,7 @@ def export_columns(
             found = values
             if name in numbers:
                 found = _numbers(values, _NUMBER)
-            elif name not in kept and not _CODE.search(re.sub(r"[^a-z0-9]+", "_", name.casefold())):
+            elif name not in kept and _is_measure(name):
                 found = _numbers(values, _PLAIN_NUMBER)
             yield ExportColumn(name, found, _AS_CAME if found is values else _READ)
         elif name.endswith(_MARGIN) and _are_margins(values):
@@ -102,6 +120,23 @@ def export_columns(
             found = _of_kind(values, answer.type)
             fits = all(value is None or isinstance(value, _TYPES[answer.type]) for value in found)
             yield ExportColumn(name, found, answer.meaning, answer.type if fits else None)
+
+
+def _is_measure(name: str) -> bool:
+    """Return whether a column's name says that it measures or counts, and not that it names.
+
+    Examples
+    --------
+    >>> [_is_measure(name) for name in ("Shape_Area", "YearBuilt", "number of jobs", "tel", "area code", "suite")]
+    [True, True, True, False, False, False]
+    """
+    plain = re.sub(r"[^a-z0-9]+", "_", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).casefold()).strip("_")
+    fact = load_facts().get(plain)
+    if fact is not None:
+        return fact.type == "number"
+    words = plain.split("_")
+    # The last word says what it is: acres of a lot, and the code of an area.
+    return words[-1] in _MEASURES or (not _MEASURES.isdisjoint(words) and not _CODES.search(plain))
 
 
 def _numbers(values: Sequence[Any], form: re.Pattern[str]) -> Sequence[Any]:
