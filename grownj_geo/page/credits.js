@@ -15,7 +15,8 @@ export function readyCredits({ apply }) {
   let parts = null;
   let readings = [];
   let kept = null;
-  let values = {};
+  // What the form holds, used or not: closing it loses nothing.
+  let values = null;
   let chosen = {};
 
   async function vocabulary() {
@@ -150,9 +151,8 @@ export function readyCredits({ apply }) {
       problem.textContent = error.message;
       return;
     }
-    values = kept === null ? empty() : structuredClone(kept.values);
-    chosen = kept === null ? {} : { ...kept.readings };
-    list.replaceChildren();
+    if (values !== null) return;
+    values = empty();
     show();
   }
 

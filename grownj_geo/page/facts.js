@@ -1,7 +1,9 @@
 // The form of site facts, made from the vocabulary: what a map cannot show, asked in the vocabulary's own questions.
 import { call, Problem } from "./api.js";
 import { byId, count, make, openDialog } from "./dom.js";
-import { fault, fieldOf, markFault } from "./form.js";
+import { fault, fieldOf, markFault, unlike } from "./form.js";
+
+const LEFT = "This is as you left it; it counts once you use these facts.";
 
 export function readyFacts({ apply }) {
   const dialog = byId("facts");
@@ -10,6 +12,7 @@ export function readyFacts({ apply }) {
   const problem = byId("facts-problem");
   let known = null;
   let values = {};
+  let began = null;
   let wanted = [];
   let labels = {};
 
@@ -80,8 +83,16 @@ export function readyFacts({ apply }) {
     return null;
   }
 
+  // Entries that were left without being used are still there, unless other facts count since. Returns whether there are.
+  function resumed(used) {
+    const now = JSON.stringify(used);
+    if (began !== now) values = { ...used };
+    began = now;
+    return unlike(values, used);
+  }
+
   async function open(question, { needs = [], names = {}, at = null } = {}) {
-    values = { ...question.facts };
+    const left = resumed(question.facts);
     wanted = needs;
     labels = names;
     problem.textContent = "";
@@ -100,6 +111,7 @@ export function readyFacts({ apply }) {
       for (const name of unknown) delete values[name];
     }
     show();
+    if (left) byId("facts-found").textContent = LEFT;
     const own = at === null ? null : byId("fact-" + at);
     if (own !== null) {
       own.closest("details").open = true;
@@ -126,6 +138,7 @@ export function readyFacts({ apply }) {
       markFault("fact-" + wrong.name);
       return;
     }
+    began = null;
     dialog.close();
     apply({ ...values });
   });

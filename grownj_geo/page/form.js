@@ -74,6 +74,12 @@ export function sent(field, value) {
   return field.type === "number" ? value.replaceAll(",", "") : value;
 }
 
+// Whether two sets of entries differ, in whatever order they were made.
+export function unlike(a, b) {
+  const inOrder = (own) => JSON.stringify(Object.entries(own).sort());
+  return inOrder(a) !== inOrder(b);
+}
+
 export function markFault(id) {
   const entry = document.getElementById(id + "-value") ?? document.querySelector("#" + CSS.escape(id) + " input");
   if (entry === null) return;

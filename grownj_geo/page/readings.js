@@ -1,7 +1,7 @@
 // The form of the open questions of the law: the ways to read each, as the service lists them, and the one that is taken.
 import { call, Problem } from "./api.js";
 import { byId, make, openDialog } from "./dom.js";
-import { plainName } from "./form.js";
+import { plainName, unlike } from "./form.js";
 
 export function readyReadings({ apply }) {
   const dialog = byId("readings");
@@ -9,6 +9,7 @@ export function readyReadings({ apply }) {
   const problem = byId("readings-problem");
   let known = null;
   let chosen = {};
+  let began = null;
 
   async function vocabulary() {
     if (known === null) known = (await call("readings")).readings;
@@ -99,7 +100,10 @@ export function readyReadings({ apply }) {
   }
 
   async function open(question, record) {
-    chosen = { ...question.readings };
+    // What was chosen and not used is still there, unless others count since.
+    const now = JSON.stringify(question.readings);
+    if (began !== now) chosen = { ...question.readings };
+    began = now;
     problem.textContent = "";
     openDialog(dialog);
     try {
@@ -110,6 +114,9 @@ export function readyReadings({ apply }) {
       return;
     }
     show(record);
+    byId("readings-found").textContent = unlike(chosen, question.readings)
+      ? "This is as you left it; it counts once you use these readings."
+      : "";
   }
 
   byId("readings-clear").addEventListener("click", () => {
@@ -120,6 +127,7 @@ export function readyReadings({ apply }) {
   });
   byId("readings-form").addEventListener("submit", (event) => {
     event.preventDefault();
+    began = null;
     dialog.close();
     apply({ ...chosen });
   });

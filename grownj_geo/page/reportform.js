@@ -8,6 +8,7 @@ export function readyReportForm({ apply }) {
   const problem = byId("report-problem");
   let fields = null;
   let kept = {};
+  // What the form holds, kept or not: closing it loses nothing.
   let values = {};
 
   function show() {
@@ -26,7 +27,6 @@ export function readyReportForm({ apply }) {
   }
 
   async function open() {
-    values = { ...kept };
     problem.textContent = "";
     openDialog(dialog);
     try {
