@@ -11,6 +11,7 @@ from desk import ADDRESS, FAR_TWIN, HOSTILE, IN_CAMDEN, IN_COLLINGSWOOD, LOT, ME
 
 if TYPE_CHECKING:
     from desk import Desk
+    from playwright.sync_api import Request
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -294,6 +295,24 @@ def test_a_finding_says_why_and_shows_its_line(desk: Desk) -> None:
     page.wait_for_function(better, timeout=120_000)
 
 
+def test_of_a_place_that_is_left_again_at_once_nothing_is_asked_that_takes_long(desk: Desk) -> None:
+    page = desk.page
+    desk.ask(METROPARK)
+    page.wait_for_function("() => document.getElementById('better').textContent !== ''", timeout=120_000)
+    asked: list[str] = []
+
+    def seen(request: Request) -> None:
+        asked.append(request.url.rpartition("/")[2])
+
+    page.on("request", seen)
+    module = page.evaluate("document.querySelector('script[type=module]').src.replace('main.js', 'beside.js')")
+    for there, wanted in ((False, []), (True, ["better"])):
+        words = "async ([module, site, there]) => (await import(module)).better({ json: { site: site } }, () => there)"
+        page.evaluate(words, [module, METROPARK, there])
+        assert asked == wanted
+    page.remove_listener("request", seen)
+
+
 def test_what_a_place_known_to_some_feet_leaves_open_is_drawn_beside_the_answer(desk: Desk) -> None:
     page = desk.page
     desk.ask(METROPARK)
@@ -341,8 +360,16 @@ def test_reports_are_downloaded(desk: Desk) -> None:
     for what, begins in (("pdf", b"%PDF-"), ("html", b"<!doctype html>")):
         with desk.page.expect_download(timeout=90_000) as found:
             desk.page.click(f"#report-{what}")
-        assert found.value.suggested_filename.endswith(what)
+        assert found.value.suggested_filename == f"40.567092--74.320347.{what}"
         assert Path(found.value.path()).read_bytes()[: len(begins)].lower() == begins.lower()
+
+
+def test_a_record_is_called_as_its_site(desk: Desk) -> None:
+    for typed, name in ((ADDRESS, "14-Main-Street-Camden"), (METROPARK, "40.567092--74.320347")):
+        desk.ask(typed)
+        with desk.page.expect_download() as found:
+            desk.page.click("#record-json")
+        assert found.value.suggested_filename == f"{name}.json"
 
 
 def test_what_is_not_found_is_said_in_plain_words(desk: Desk) -> None:
