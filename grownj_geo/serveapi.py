@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections import Counter
 from datetime import date
 from functools import partial
@@ -47,6 +49,8 @@ if TYPE_CHECKING:
 __all__ = ["REFUSALS", "router"]
 
 _NO_BROWSER_STORE = "private, no-cache"
+_NOT_OF_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+")
+_LONGEST_STEM = 60
 _AREAS_KEPT = "private, max-age=60, must-revalidate"
 
 REFUSALS: dict[int | str, dict[str, Any]] = {
@@ -202,8 +206,15 @@ async def report(
     """Return a report of one site to attach to a file, as `grownj report` makes it."""
     content = await while_asked(request, serving.ask_helper(partial(reported, form=format), asked))
     media = "application/pdf" if format == "pdf" else "text/html; charset=utf-8"
-    headers = {"Content-Disposition": f'attachment; filename="grownj-report.{format}"'}
+    named = next((said for said in (asked.name, asked.typed, asked.site, asked.pin, asked.mun_code) if said), "")
+    headers = {"Content-Disposition": f'attachment; filename="{_file_stem(named)}.{format}"'}
     return Response(content, media_type=media, headers=headers)
+
+
+def _file_stem(name: str) -> str:
+    """Return what a file of a site is called, without its ending: signs that every system and every header takes."""
+    plain = "".join(sign for sign in unicodedata.normalize("NFKD", name) if not unicodedata.combining(sign))
+    return _NOT_OF_A_NAME.sub("-", plain)[:_LONGEST_STEM].strip("-._") or "site"
 
 
 @router.post("/credits", tags=["credits"], responses={200: {"description": "The estimate, line by line."}})

@@ -286,11 +286,12 @@ def test_the_next_better_line_is_that_of_the_report(served: Served, served_home:
 
 def test_a_report_is_a_page_and_names_who_prepares_it(served: Served) -> None:
     with served.client() as client:
-        body = {"site": CAMDEN, "preparer": "A. Analyst <b>", "date": "2017-05-02", "map": False}
+        typed = '5 Résumé Row\r\nX: "1"'
+        body = {"site": CAMDEN, "typed": typed, "preparer": "A. Analyst <b>", "date": "2017-05-02", "map": False}
         answer = client.post("/api/v1/report", params={"format": "html"}, json=body)
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"] == "text/html; charset=utf-8"
-    assert answer.headers["content-disposition"] == 'attachment; filename="grownj-report.html"'
+    assert answer.headers["content-disposition"] == 'attachment; filename="5-Resume-Row-X-1.html"'
     assert "default-src 'none'" in answer.headers["content-security-policy"]
     assert "A. Analyst &lt;b&gt;" in answer.text
 

@@ -133,7 +133,7 @@ function show(record, text, overlay, question, fit) {
     onReport: () => onReport.open(),
     readings: state.readings,
     read: () => readings.open(state.question, state.record),
-    record: () => takeRecord(state.text),
+    record: () => takeRecord(state.text, state.record.site),
     share: () => shareLink({ ...state.question, asOf: record.as_of }),
     putBack: () => ask({ site: question.typed }),
     strict: (on) => ask({ strict: on }, { fit: false }),

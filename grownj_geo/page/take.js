@@ -20,10 +20,20 @@ export async function takeReport(format, pressed, question, stated, problem) {
   }
 }
 
+const LONGEST_STEM = 60;
+
+// What a file of a site is called, as the service calls its reports.
+function fileStem(name) {
+  const plain = name.normalize("NFKD").replace(/\p{M}+/gu, "");
+  const stem = plain.replace(/[^A-Za-z0-9_.-]+/g, "-").slice(0, LONGEST_STEM);
+  return stem.replace(/^[-._]+|[-._]+$/g, "") || "site";
+}
+
 // The record as it came, to the byte.
-export function takeRecord(text) {
-  keep(new Blob([text], { type: "application/json" }), "determination.json");
-  say("Downloaded determination.json");
+export function takeRecord(text, site) {
+  const name = fileStem(site.typed) + ".json";
+  keep(new Blob([text], { type: "application/json" }), name);
+  say("Downloaded " + name);
 }
 
 export async function shareLink(question) {
