@@ -58,7 +58,7 @@ from grownj_geo.cli_site import (
     say,
     utf8,
 )
-from grownj_geo.cli_sites import check_outputs
+from grownj_geo.cli_sites import check_outputs, forget_outputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -137,6 +137,7 @@ def _root(
     elif ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help())
         raise typer.Exit(BAD_INPUT)
+    ctx.call_on_close(forget_outputs)
 
 
 @app.command(cls=SiteCommand, epilog=EPILOG)
@@ -328,6 +329,9 @@ def _report_text(shown: Callable[[Console], None], width: int) -> str:
 
     from rich.console import Console  # noqa: PLC0415 - only where it is used
 
+    from grownj_geo.ownmarks import LAST_WORDS  # noqa: PLC0415 - same
+
     page = io.StringIO()
     shown(Console(file=page, width=width, color_system=None, force_terminal=False))
-    return page.getvalue()
+    # By its last line the file is known again, so that the same command may replace it.
+    return f"{page.getvalue()}\n{LAST_WORDS}\n"

@@ -194,11 +194,14 @@ def _print_dictionary(question: Question, *, json: bool) -> None:
 
 
 def _write_summary(path: Path, found: BatchSummary) -> None:
-    from grownj_geo.files import written_beside  # noqa: PLC0415 - only where it is used
+    from json import dumps  # noqa: PLC0415 - only where it is used
 
+    from grownj_geo.files import written_beside  # noqa: PLC0415 - same
+
+    content = {"format": "grownj-summary/1", **found.model_dump(mode="json")}
     try:
         with written_beside(path) as beside:
-            beside.write_text(found.model_dump_json(indent=2) + "\n", encoding="utf-8")
+            beside.write_text(dumps(content, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     except OSError as error:
         fail(f"--summary {path} could not be written ({error.strerror}); the table itself was.")
 

@@ -158,6 +158,7 @@ def _recheck_out(
     from grownj_geo.recordsout import counted, recheck_rows, render_rechecks  # noqa: PLC0415 - only where it is used
 
     content = {
+        "format": "grownj-recheck/1",
         "records": [
             {**one.model_dump(mode="json"), "same": one.same, "answers_differ": one.answers_differ} for one in done
         ],
@@ -216,6 +217,7 @@ def watch(
     from grownj_geo.recordsout import render_watched, watch_rows  # noqa: PLC0415 - only where it is used
 
     content = {
+        "format": "grownj-watch/1",
         "sites": [{**one.model_dump(mode="json"), "next_day": str(one.next_day or "") or None} for one in found],
         "refused": [{"source": one.source, "words": one.words} for one in refused],
     }

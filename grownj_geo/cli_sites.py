@@ -22,6 +22,7 @@ __all__ = [
     "Sublayer",
     "TableCrs",
     "check_outputs",
+    "forget_outputs",
     "places_of",
     "rows_done",
     "steps_done",
@@ -66,13 +67,24 @@ def check_outputs(*paths: Path | None, sources: Iterable[str | Path], replace: b
     """
     from pathlib import Path  # noqa: PLC0415 - only for the annotations otherwise
 
-    from grownj_geo.replacing import check_replaceable  # noqa: PLC0415 - only where it is used
+    from grownj_geo.files import expect_as_seen  # noqa: PLC0415 - only where it is used
+    from grownj_geo.replacing import check_replaceable  # noqa: PLC0415 - same
 
     read = [Path(source) for source in sources]
     with refusals():
         for path in paths:
-            if path is not None:
-                check_replaceable(path, sources=read, replace=replace, answers=answers)
+            if path is None:
+                continue
+            seen = check_replaceable(path, sources=read, replace=replace, answers=answers)
+            if not replace:
+                expect_as_seen(path, seen)
+
+
+def forget_outputs() -> None:
+    """Let go of what a command was to find at the places of its outputs, when it is done."""
+    from grownj_geo.files import expect_nothing  # noqa: PLC0415 - only where it is used
+
+    expect_nothing()
 
 
 @contextmanager

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from datetime import date
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from grownj_geo.determination import Missing, NotChecked, OutcomeWord, RulebookRecord
 from grownj_geo.nextbetter import Finder
@@ -90,6 +90,7 @@ class Comparison(Strict):
         Names of those that are.
     """
 
+    format: Literal["grownj-comparison/1"] = "grownj-comparison/1"
     as_of: date
     rulebook: RulebookRecord
     readings: dict[str, str]

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.files import written_beside
-from grownj_geo.replacing import WRITTEN_BY
+from grownj_geo.ownmarks import WRITTEN_BY
 from grownj_geo.tableformats import guarded
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 from contextlib import closing, contextmanager
@@ -18,7 +19,7 @@ from grownj_geo.batchwork import PREFIX
 from grownj_geo.determine import Directory
 from grownj_geo.exporttables import about_areas, about_sites, answer_marks, area_tables, problems_in, site_tables
 from grownj_geo.features import Change, LayerFault
-from grownj_geo.files import put_file
+from grownj_geo.files import look_at, put_as_seen
 from grownj_geo.finder import Finder
 from grownj_geo.findings import Findings
 from grownj_geo.georeference import declared_system
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from grownj_geo.batch import BatchSummary, Question
     from grownj_geo.determine import Engine
     from grownj_geo.exporttables import ExportTable
+    from grownj_geo.files import Seen
     from grownj_geo.rows_columns import Roles
 
 __all__ = [
@@ -117,7 +119,7 @@ def export_format(path: Path) -> str:
     )
 
 
-def check_target(path: Path, *, sources: Sequence[Path] = (), replace: bool = False) -> None:
+def check_target(path: Path, *, sources: Sequence[Path] = (), replace: bool = False) -> Seen:
     """Refuse a place where a file cannot be put, or where it would take away what this package did not write.
 
     Parameters
@@ -125,12 +127,17 @@ def check_target(path: Path, *, sources: Sequence[Path] = (), replace: bool = Fa
     path, sources, replace
         As for `replacing.check_replaceable`, which has the rule.
 
+    Returns
+    -------
+    Seen
+        What is there, for `files.put_as_seen`.
+
     Raises
     ------
     LayerFault
         ``wrong_format`` or ``not_written``.
     """
-    check_replaceable(path, sources=sources, replace=replace, folder=export_format(path) == ".gdb")
+    return check_replaceable(path, sources=sources, replace=replace, folder=export_format(path) == ".gdb")
 
 
 def export_areas(
@@ -405,15 +412,21 @@ def _write_one_table(
 @contextmanager
 def _beside(path: Path, ending: str, *, replace: bool) -> Iterator[tuple[Path, Path]]:
     """Give a place beside the file to write to, and a folder for parts; put what was written in place at the end."""
-    check_target(path, replace=replace)
-    with tempfile.TemporaryDirectory(prefix=f".{path.name}.", suffix=".writing", dir=path.parent) as folder:
+    seen = check_target(path, replace=replace)
+    # Beside what a link points to, so that it can be renamed.
+    path, name = path.resolve(), path.name
+    with tempfile.TemporaryDirectory(prefix=f".{name}.", suffix=".writing", dir=path.parent) as folder:
         work = Path(folder) / "parts"
         work.mkdir()
-        written = Path(folder) / path.name
+        written = Path(folder) / name
         yield written, work
         if ending != ".gdb":
-            put_file(written, path)
+            put_as_seen(written, path, seen)
             return
+        if look_at(path) != seen:
+            raise OSError(
+                errno.EBUSY, "something came there or was changed while it was written, and it was left as it is"
+            )
         # A folder cannot be put in another's place at once: the old one steps aside first, and back if that fails.
         old = Path(folder) / "before.gdb"
         if path.exists():

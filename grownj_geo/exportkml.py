@@ -13,7 +13,7 @@ from xml.sax.xmlreader import AttributesImpl
 import numpy as np
 import shapely
 
-from grownj_geo.replacing import WRITTEN_BY
+from grownj_geo.ownmarks import WRITTEN_BY
 from grownj_geo.rows_block import cell_text
 from grownj_geo.units import to_lonlat
 

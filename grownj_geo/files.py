@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -13,13 +14,86 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["one_writer", "put_file", "put_new_file", "written_beside"]
+__all__ = [
+    "Seen",
+    "expect_as_seen",
+    "expect_nothing",
+    "look_at",
+    "one_writer",
+    "put_as_seen",
+    "put_file",
+    "put_new_file",
+    "written_beside",
+]
+
+Seen = tuple[int, int, int] | None
+"""What is at a place: file number, time of the last change in ns, and size in bytes; None for nothing."""
+
+_EXPECTED: dict[str, Seen] = {}
 
 
 def put_file(written: Path, target: Path) -> None:
-    """Put a file that is written in the place where it is looked for, so that it is there whole or not at all."""
+    """Put a file that is written in the place where it is looked for, so that it is there whole or not at all.
+
+    A link is followed: what it points to is replaced, and it stays.
+
+    Raises
+    ------
+    OSError
+        If it cannot be put there; with ``EBUSY`` where `expect_as_seen` was told of the place, and it has changed.
+    """
+    place = os.path.realpath(target)
+    if place in _EXPECTED:
+        put_as_seen(written, target, _EXPECTED[place])
+        del _EXPECTED[place]
+        return
     _to_disk(written)
-    written.replace(target)
+    written.replace(place)
+
+
+def look_at(target: Path) -> Seen:
+    """Return what is at a place, so that it can be told later whether that is still so; a link is followed."""
+    try:
+        found = target.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def expect_as_seen(target: Path, seen: Seen) -> None:
+    """Let `put_file` put the next file at a place only if that is as it was seen, until `expect_nothing`.
+
+    Between looking whether a file may be replaced and replacing it lies the work, which may take hours.
+    """
+    _EXPECTED[os.path.realpath(target)] = seen
+
+
+def expect_nothing() -> None:
+    """Forget what was to be found at places: the command that looked at them is done."""
+    _EXPECTED.clear()
+
+
+def put_as_seen(written: Path, target: Path, seen: Seen) -> None:
+    """Put a file that is written in a place that is as it was seen, so that it is there whole or not at all.
+
+    Raises
+    ------
+    OSError
+        With ``EBUSY`` if the place is otherwise by now, and whatever the system says where it cannot be put there.
+    """
+    changed = OSError(
+        errno.EBUSY, "something came there or was changed while this was worked on, and it was left as it is"
+    )
+    if seen is None:
+        try:
+            put_new_file(written, target)
+        except FileExistsError as error:
+            raise changed from error
+        return
+    _to_disk(written)
+    if look_at(target) != seen:
+        raise changed
+    written.replace(os.path.realpath(target))
 
 
 def put_new_file(written: Path, target: Path) -> None:
@@ -32,6 +106,7 @@ def put_new_file(written: Path, target: Path) -> None:
     OSError
         If it cannot be put there; nothing is there then.
     """
+    target = Path(os.path.realpath(target))
     _to_disk(written)
     try:
         os.link(written, target)
@@ -45,6 +120,9 @@ def put_new_file(written: Path, target: Path) -> None:
         except BaseException:
             target.unlink(missing_ok=True)
             raise
+        return
+    # Both names are of one file now: whoever wrote to the first again would write into the target.
+    written.unlink()
 
 
 def _to_disk(written: Path) -> None:
@@ -69,7 +147,7 @@ def written_beside(target: Path, *, new: bool = False) -> Iterator[Path]:
     Yields
     ------
     Path
-        In the target's folder, with the target's ending; removed where the block fails.
+        In the folder of the target, or of what it points to, with the target's name; removed where the block fails.
 
     Raises
     ------
@@ -88,8 +166,9 @@ def written_beside(target: Path, *, new: bool = False) -> Iterator[Path]:
     """
     # A folder of its own: the name is nobody else's, and what makes the file sees nothing there that it would add to.
     with tempfile.TemporaryDirectory(
-        prefix=".grownj-", suffix=".part", dir=target.parent, ignore_cleanup_errors=True
+        prefix=".grownj-", suffix=".part", dir=Path(os.path.realpath(target)).parent, ignore_cleanup_errors=True
     ) as folder:
+        # It keeps the name that was asked for: some writers go by its ending.
         beside = Path(folder) / target.name
         yield beside
         (put_new_file if new else put_file)(beside, target)

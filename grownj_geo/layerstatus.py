@@ -13,8 +13,8 @@ from grownj_geo.errors import LayerError, SiteError
 from grownj_geo.files import written_beside
 from grownj_geo.layerdiff import LayerDiff, SiteChange, changed_sites, diff_layers
 from grownj_geo.manifest import load_manifests
+from grownj_geo.ownmarks import LAST_WORDS, WRITTEN_BY
 from grownj_geo.parcelstatus import StoreStatus, store_status, verify_parcels
-from grownj_geo.replacing import WRITTEN_BY
 from grownj_geo.store import Store
 from grownj_geo.strict import Strict
 
@@ -343,6 +343,5 @@ def _write(layer: Layer, path: Path, suffix: str) -> None:
         driver=_DRIVERS[suffix],
         geometry_type=kind,
         crs="EPSG:4326" if suffix == ".geojson" else WORKING_CRS,
-        layer_options={"DESCRIPTION": f"Written by {WRITTEN_BY}"}
-        | ({"COORDINATE_PRECISION": "12"} if suffix == ".geojson" else {}),
+        layer_options={"DESCRIPTION": LAST_WORDS} | ({"COORDINATE_PRECISION": "12"} if suffix == ".geojson" else {}),
     )

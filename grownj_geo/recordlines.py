@@ -75,7 +75,8 @@ def records_file(path: Path | None, table: Path, tallies: Sequence[Mapping[str, 
         yield _NoRecords()
         return
     mark = hashlib.sha256(str(table.absolute()).encode()).hexdigest()[:8]
-    beside = path.with_name(f".{path.name}.{mark}.part")
+    # Beside what a link points to, so that it can be renamed.
+    beside = path.resolve().with_name(f".{path.name}.{mark}.part")
     size = int(tallies[-1]["evidence_bytes"]) if tallies else 0
     there = beside.stat().st_size if beside.is_file() else 0
     if there < size:

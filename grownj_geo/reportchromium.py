@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from grownj_geo.features import LayerFault
-from grownj_geo.replacing import WRITTEN_BY
+from grownj_geo.ownmarks import PDF_MARK
 
 __all__ = ["find_chromium", "print_page", "undated"]
 
@@ -27,7 +27,7 @@ _POLL_S = 0.1
 _SETTLED_S = 3.0
 _END = b"%%EOF"
 _DATES = re.compile(rb"/(CreationDate|ModDate) \(D:[^)]{8,}\)")
-_WRITER = f"/Keywords ({WRITTEN_BY})".encode()
+_WRITER = PDF_MARK.encode()
 _OPTIONS = (
     "--headless=new",
     "--disable-gpu",
@@ -98,7 +98,7 @@ def undated(pdf: bytes) -> bytes:
     Examples
     --------
     >>> undated(b"<< /CreationDate (D:20170417) /Title (a) >>")
-    b'<< /Keywords (grownj-geo)     /Title (a) >>'
+    b'<< /WrittenBy (grownj-geo)    /Title (a) >>'
     """
     # As long as before: every other part stays where the file's own table says that it is.
     told = _DATES.sub(lambda found: _WRITER.ljust(len(found.group()))[: len(found.group())], pdf, count=1)

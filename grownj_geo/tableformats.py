@@ -11,7 +11,7 @@ import zipfile
 from typing import TYPE_CHECKING, Any
 
 from grownj_geo.features import Change
-from grownj_geo.replacing import WRITTEN_BY
+from grownj_geo.ownmarks import WRITTEN_BY
 from grownj_geo.rows_block import cell_text
 from grownj_geo.workbooks import workbook_library
 

@@ -17,7 +17,7 @@ import shapely
 from grownj_geo.features import Change, LayerFault
 from grownj_geo.findings import Findings
 from grownj_geo.georeference import declared_system
-from grownj_geo.replacing import WRITTEN_BY
+from grownj_geo.ownmarks import LAST_WORDS, WRITTEN_BY
 from grownj_geo.rows_block import cell_text
 from grownj_geo.tableformats import plain_columns
 from grownj_geo.units import to_lonlat
@@ -154,7 +154,7 @@ def write_geopackage(whole: Whole, path: Path) -> tuple[Change, ...]:
             geometry_name=_SHAPE,
             geometry_type="Unknown",
             crs=whole.crs,
-            layer_options={"DESCRIPTION": f"Written by {WRITTEN_BY}"},
+            layer_options={"DESCRIPTION": LAST_WORDS},
         )
         written = int(pyogrio.read_info(path, layer=_LAYER, force_feature_count=True)["features"])
     except (pyogrio.errors.DataSourceError, pyogrio.errors.DataLayerError, pyogrio.errors.FeatureError) as error:

@@ -335,7 +335,8 @@ class TableWriter:
             None if low is None or high is None else (float(low[0]), float(low[1]), float(high[2]), float(high[3])),
             self._bom,
         )
-        beside = self.path.with_name(f".{self.path.stem}.writing{self.path.suffix}")
+        # Beside what a link points to, so that it can be renamed.
+        beside = self.path.resolve().with_name(f".{self.path.stem}.writing{self.path.suffix}")
         try:
             with disk_faults(self.path):
                 told = assemble(self._form, whole, beside)

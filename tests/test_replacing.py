@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import shutil
@@ -10,16 +11,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import openpyxl
 import pyogrio
 import pytest
 import shapely
 from browser import chromium
-from few_tables import example_areas, example_sites
+from few_tables import example_sites
 from typer.testing import CliRunner
 
+from grownj_geo import cli, export
 from grownj_geo.cli import app
 from grownj_geo.export import EXPORT_FORMATS, write_tables
 from grownj_geo.features import LayerFault
+from grownj_geo.pictures import write_picture
 from grownj_geo.replacing import check_replaceable, is_own
 
 if TYPE_CHECKING:
@@ -87,28 +91,113 @@ def test_the_same_command_twice_simply_works_and_others_files_are_left_alone(
     words: tuple[str, ...], here: Path
 ) -> None:
     before = set(_files(here))
-    first = run(*words)
+    more: tuple[str, ...] = ()
+    if not words[-1].endswith(".gdb") and "folder/" not in words:
+        # The first output that is named is somebody else's.
+        target = here / words[words.index("-o" if "-o" in words else "--xlsx") + 1]
+        target.write_bytes(b"dear colleague,\r\n")
+        refused = run(*words)
+        assert refused.exit_code == 2, refused.output
+        assert "Nothing was overwritten. Give another name, or --replace." in " ".join(refused.output.split())
+        assert target.read_bytes() == b"dear colleague,\r\n"
+        assert set(_files(here)) == {*before, target}
+        more = ("--replace",)
+    first = run(*words, *more)
     assert first.exit_code in {0, 5}, first.output
     made = sorted(set(_files(here)) - before) or [here / words[-1]]
     assert all(is_own(path) for path in made), [path.name for path in made if not is_own(path)]
     again = run(*words)
-    assert (again.exit_code, _files(here)) == (first.exit_code, sorted({*before, *made} & set(_files(here)))), (
-        again.output
-    )
-    if words[-1].endswith(("/", ".gdb")) or "folder/" in words:
-        return
-    # The first output named now belongs to somebody else.
-    target = here / words[words.index("-o" if "-o" in words else "--xlsx") + 1]
-    target.write_bytes(b"dear colleague,\r\n")
-    refused = run(*words)
-    assert refused.exit_code == 2, refused.output
-    assert "Nothing was overwritten. Give another name, or --replace." in " ".join(refused.output.split())
-    assert target.read_bytes() == b"dear colleague,\r\n"
-    assert run(*words, "--replace").exit_code == first.exit_code
-    assert target.read_bytes() != b"dear colleague,\r\n"
+    assert again.exit_code == first.exit_code, again.output
+    assert set(_files(here)) == {*before, *(path for path in made if path.is_file())}
 
 
+def _zip(**contents: bytes) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items():
+            archive.writestr(name.replace("__", "/").replace("_x", ".x").replace("_k", ".k"), content)
+    return file.getvalue()
+
+
+def _altered(content: bytes, at: int, byte: int) -> bytes:
+    """Return a zip file of one entry with a byte of its two headers altered; they are two bytes apart."""
+    found = bytearray(content)
+    found[at] = found[found.rindex(b"PK\x01\x02") + at + 2] = byte
+    return bytes(found)
+
+
+def _workbook() -> bytes:
+    book = openpyxl.Workbook()
+    book.properties.creator = "an analyst"
+    book.properties.title = book.properties.keywords = "Compared with grownj-geo"
+    book.properties.subject = "grownj-geo"
+    book.active.title = "Sites"  # type: ignore[union-attr]
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def _pdf() -> bytes:
+    """Return a PDF whose texts name the package, in whatever field and on its page."""
+    from fpdf import FPDF  # noqa: PLC0415 - an extra
+
+    page = FPDF()
+    page.set_compression(False)
+    page.set_title("See /WrittenBy (grownj-geo)")
+    page.set_keywords("grownj-geo")
+    page.set_creator("grownj-geo compared with our tool")
+    page.add_page()
+    page.set_font("helvetica")
+    page.cell(text="(grownj-geo compared")
+    return bytes(page.output())
+
+
+_KML = b"<?xml version='1.0'?><kml xmlns='http://www.opengis.net/kml/2.2'><Document><name>%s</name></Document></kml>"
+_CAVEAT = (
+    b"Computed from public facts and maps; not the New Jersey Economic Development Authority's\n"
+    b"determination and not legal advice.\n"
+)
 OTHERS = {
+    # What quotes this package's words, or names it where anybody names what a file is about.
+    "readme.txt": Path(__file__).parents[1].joinpath("README.md").read_bytes(),
+    "memo.md": b"My notes.\n\n" + _CAVEAT + b"\nI disagree, because of what follows.\n",
+    "ends.txt": b"My notes.\n\n" + _CAVEAT + b"\nWritten by grownj-geo\n",
+    "begins.txt": b"As of         2017-04-17 (the default day)\nSite          a\nRulebook      b\n"
+    + _CAVEAT
+    + b"My view.\n",
+    "matrix.csv": b",source,target\nsource,1,2\ntarget,3,4\n",
+    "few.csv": b"name,problem,rulebook,atlas\nA,,mine,Rand McNally\n",
+    "credits.csv": b"name,credit_problem,credit_eligible\nA,,yes\n",
+    "changes.csv": b"source,site,rulebook,as_of_recorded,my_remark\na,b,c,d,e\n",
+    "days.csv": b"site,source,rulebook,as_of,until\na,b,c,d,e\n",
+    "sites.json": b'{"sites": ["a"], "refused": []}',
+    "records.json": b'{"records": [], "refused": []}',
+    "side.json": b'{"rulebook": "", "disclaimer": "", "nowhere": [], "rows": []}',
+    "summary.json": b'{"rulebook": "", "atlas": "", "resumed_rows": 0, "rows_per_second": 1}',
+    "areas.json": b'{"format": "grownj-areas/1", "areas": []}',
+    "format.json": b'{"format": "grownj-watch/1 as we would have it"}',
+    "list.json": b'[{"format": "grownj-watch/1"}, {"ours": 1}]',
+    "book.xlsx": _workbook(),
+    "letter.docx": _zip(
+        docProps__core_xml=b"<a xmlns:dc='b'><dc:title>grownj-geo</dc:title></a>", word__document_xml=b"<a/>"
+    ),
+    "place.kmz": _zip(doc_kml=_KML % b"What grownj-geo says"),
+    "place.kml": _KML % b"What grownj-geo says" + b"<?grownj-geo areas and sites?>",
+    "named.pdf": _pdf(),
+    "typed.pdf": b"%PDF-1.4\nBT (grownj-geo compared with our tool) Tj ET\n",
+    "quote.html": b'<!doctype html><html><head><!-- <meta name="generator" content="grownj-geo"> --></head><body>'
+    b'<meta name="generator" content="grownj-geo"></body></html>',
+    "quote.svg": b'<svg xmlns="http://www.w3.org/2000/svg"><title>grownj-geo</title></svg>',
+    "quote.geojson": b'{"type": "FeatureCollection", "features": [], "description": "grownj-geo\'s, corrected"}',
+    # What cannot be looked into.
+    "encrypted.xlsx": _altered(_zip(doc_kml=b"a" * 99), 6, 1),
+    "deflate64.zip": _altered(_zip(doc_kml=b"a" * 99), 8, 9),
+    "damaged.kmz": _zip(doc_kml=b"a" * 99).replace(b"doc.kmlK", b"doc.kml\xff", 1),
+    "nested.json": b"[" * 900 + b"]" * 900,
+    "nested2.json": b"[\n" + b"[" * 3_000 + b"]" * 3_001,
+    "entities.svg": b"<!DOCTYPE svg [<!ENTITY a 'a'><!ENTITY b '&a;&a;'>]><svg>&b;</svg>",
+    "odd.html": b"<!doctype html><html><![odd[ <head><!dear",
+    "cell.csv": b"," + b"x" * 200_000,
     "letters.txt": b"Computed from nothing.\n",
     "lots.csv": b"name,lat,lon,problem\nA,1,2,\n",
     "page.html": b"<!doctype html><meta name=generator content=hugo><p>grownj-geo is fine</p>",
@@ -138,20 +227,90 @@ def test_files_of_others_are_known_and_left(name: str, tmp_path: Path) -> None:
     assert path.read_bytes() == OTHERS[name]
 
 
+# -- between looking and writing, links, and files that are to stay --------------------------------------
+
+
+def test_what_comes_to_the_name_while_a_command_works_is_left(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    real = cli._report_text  # noqa: SLF001 - as it is when somebody else comes meanwhile
+
+    def meanwhile(*words: object) -> str:
+        (here / "site.txt").write_text("dear", encoding="utf-8")
+        return real(*words)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(cli, "_report_text", meanwhile)
+    for _ in range(2):
+        (here / "site.txt").unlink(missing_ok=True)
+        done = run("check", PLACE, "-o", "site.txt")
+        assert done.exit_code == 2
+        assert "something came there or was changed while this was worked on" in " ".join(done.output.split())
+        assert (here / "site.txt").read_text(encoding="utf-8") == "dear"
+    # Whoever says so gets it.
+    assert run("check", PLACE, "-o", "site.txt", "--replace").exit_code == 0
+    assert is_own(here / "site.txt")
+    # So is what is altered where a file of this package was.
+    done = run("check", PLACE, "-o", "site.txt")
+    assert (done.exit_code, (here / "site.txt").read_text(encoding="utf-8")) == (2, "dear")
+
+
+@pytest.mark.parametrize("name", ["areas.kml", "areas.gdb"])
+def test_what_comes_to_the_name_while_an_export_is_written_is_left(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, real = tmp_path / name, export._write  # noqa: SLF001 - as it is when somebody else comes meanwhile
+
+    def meanwhile(*parts: object) -> object:
+        path.write_text("dear", encoding="utf-8")
+        return real(*parts)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(export, "_write", meanwhile)
+    with pytest.raises(LayerFault, match="something came there or was changed"):
+        write_tables(example_sites(), path, about=ABOUT)
+    assert path.read_text(encoding="utf-8") == "dear"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.kml", "out.gdb", "out.svg", "site.txt"])
+def test_a_link_stays_and_what_it_points_to_is_written(name: str, here: Path) -> None:
+    (here / "there").mkdir()
+    (here / name).symlink_to(here / "there" / name)
+    if name == "out.svg":
+        write_picture(here / name, b"<svg/>")
+    elif name == "out.csv":
+        assert run("batch", "sites.csv", "-o", name).exit_code == 0
+    elif name == "site.txt":
+        assert run("check", PLACE, "-o", name).exit_code == 0
+    else:
+        for _ in range(2):
+            write_tables(example_sites(), here / name, about=ABOUT)
+    assert (here / name).is_symlink()
+    target = here / "there" / name
+    assert not target.is_symlink()
+    assert target.exists()
+    assert list((here / "there").iterdir()) == [target]
+    if target.is_file():
+        target.write_text("dear", encoding="utf-8")
+        with pytest.raises(LayerFault, match="grownj did not write it"):
+            check_replaceable(here / name)
+
+
+def test_a_file_that_is_read_only_is_meant_to_stay(tmp_path: Path) -> None:
+    path = tmp_path / "out.kml"
+    write_tables(example_sites(), path, about=ABOUT)
+    path.chmod(0o444)
+    with pytest.raises(
+        LayerFault, match=r"is set to be read only\. Nothing was overwritten\. Give another name, or --r"
+    ):
+        check_replaceable(path)
+    check_replaceable(path, replace=True)
+    path.chmod(0o644)
+    check_replaceable(path)
+
+
 def test_an_empty_file_and_a_new_name_are_free(tmp_path: Path) -> None:
     for name in ("out.csv", "out.gpkg", "out.pdf"):
         check_replaceable(tmp_path / name)
         (tmp_path / name).touch()
         check_replaceable(tmp_path / name)
-
-
-def test_a_zip_with_a_file_of_somebody_else_is_not_own(tmp_path: Path) -> None:
-    path = tmp_path / "areas.shp.zip"
-    write_tables([*example_areas(), *example_sites()], path, about=ABOUT)
-    assert is_own(path)
-    with zipfile.ZipFile(path, "a") as archive:
-        archive.writestr("letters.txt", "dear")
-    assert not is_own(path)
 
 
 def test_a_geopackage_of_a_batch_to_which_somebody_added_a_layer_is_not_own(here: Path) -> None:
