@@ -199,9 +199,9 @@ def test_a_place_that_was_clicked_from_afar_is_known_as_well_as_it_was_seen(desk
     # 2 pixels of 765 ft, upwards to two figures.
     site = desk.record()["site"]
     assert (site["uncertainty_ft"], site["located_by"]) == (1600.0, "coordinates, of a click on the map")
-    card = page.text_content("#site-card") or ""
-    assert "placed on the map to about 1,600 ft: zoom in and place it again for a better one" in card
-    assert "Typed" not in card
+    told = page.inner_text("#moved")
+    assert told == "Placed on the map to about 1,600 ft: zoom in and place it again for a better one."
+    assert "Typed" not in (page.text_content("#site-card") or "")
     link = page.evaluate("window.location.hash")
     page.goto("about:blank")
     desk.open(link)
@@ -215,6 +215,7 @@ def test_a_place_that_was_clicked_from_afar_is_known_as_well_as_it_was_seen(desk
     site = desk.record()["site"]
     assert (site["uncertainty_ft"], site["located_by"]) == (390.0, "coordinates, of the marker moved on the map")
     assert page.query_selector("#put-back") is None
+    assert "placed on the map" in page.text_content("#site-card dt:has-text('Known to') + dd")
     page.evaluate("void theMap.setView([40.2, -74.6], 17, {animate: false})")
     with desk.answered():
         page.mouse.click(*desk.point((40.2, -74.6)))

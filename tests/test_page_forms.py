@@ -207,7 +207,8 @@ def test_the_preparer_and_the_day_stand_on_reports(desk: Desk) -> None:
     page.click("#report-stated")
     page.fill("#report-preparer-value", "A. <b>Analyst")
     page.fill("#report-date-value", "2 May 2017")
-    page.check("#report-map input[value=no]")
+    assert page.is_checked("#report-map-value")
+    page.uncheck("#report-map-value")
     page.click("text=Keep it")
     assert page.inner_text("#on-report") == "On the report: A. <b>Analyst; 2 May 2017."
     with page.expect_download(timeout=90_000) as found:

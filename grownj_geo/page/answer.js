@@ -211,6 +211,10 @@ function notChecked(record) {
 // Both are kept and said: what was typed, and where the person put it.
 function moved(record, question, acts) {
   const own = question.notes.map((one) => make("p", {}, visible(one)));
+  if (question.placed && record.site.uncertainty_ft > 0) {
+    const known = "Placed on the map to about " + feet(record.site.uncertainty_ft);
+    own.push(make("p", {}, known + ": zoom in and place it again for a better one."));
+  }
   if (question.chosen === null && question.geometry !== null && question.geometry.type === "Point" && question.typed !== null) {
     own.unshift(
       make(

@@ -13,6 +13,12 @@ export const plainName = (name) => name.replaceAll("_", " ");
 
 // One field: `change` is told each text, the empty one for what is not stated.
 export function fieldOf(field, { id, value, change, notes = [], about = null }) {
+  // What is yes unless somebody says no needs no third answer.
+  if (field.type === "boolean" && field.default === "yes") {
+    const tick = make("input", { type: "checkbox", id: id + "-value", checked: value !== "no" });
+    tick.addEventListener("change", () => change(tick.checked ? "" : "no"));
+    return make("div", { class: "fact", id: id }, make("label", { class: "choice" }, tick, make("span", {}, field.question)), notes);
+  }
   if (field.default) notes = [make("p", { class: "note" }, "Left out, it is " + plainName(field.default) + "."), ...notes];
   const describedBy = about === null ? {} : { "aria-describedby": about };
   if (field.type === "boolean") {

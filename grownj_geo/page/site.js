@@ -49,8 +49,7 @@ export function siteCard(record, question, view, acts) {
     ]);
   if (site.pins.length > 0) rows.push(["Parcel", site.pins.join(", ")]);
   let known = site.uncertainty_ft > 0 ? feet(site.uncertainty_ft) : "taken as exact";
-  if (site.uncertainty_ft > 0 && question.placed)
-    known = "placed on the map to about " + known + ": zoom in and place it again for a better one";
+  if (site.uncertainty_ft > 0 && question.placed) known = "about " + known + ", as it was placed on the map";
   if (site.latitude === null) known = "its place is not known, only its municipality";
   rows.push(["Known to", known]);
   const list = make(
