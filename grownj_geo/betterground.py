@@ -363,7 +363,7 @@ class Grounds:
         """Return some polygons together, grown or (below 0) shrunk by so many feet."""
         wide = abs(grown_ft) / FT_PER_FTUS
         # The frame of the cut grows and shrinks too.
-        box = _grown(self.frame.bounds, 2 * wide)
+        box = _grown(self.frame.bounds, wide * (1 + _PLANAR_ERROR) + 10.0)
         parts = [_cut(layer.geometry(int(i)), box) for i in layer.meeting(features, box)]
         return self._framed(parts, np.copysign(wide, grown_ft))
 
@@ -407,11 +407,7 @@ class Grounds:
         accuracy = (layer.manifest.accuracy_ft or 0.0) if lacking and not self.as_computed else 0.0
         # Off the shore no municipality's list decides; what is stated does, and where a layer cannot lie.
         municipal = clause.operator in _MUNICIPAL and not lacking
-        inside = tuple(
-            i
-            for i, row in self._near_towns
-            if answers[row] == sign and (not municipal or shapely.intersects(layer.geometry(i), self.frame))
-        )
+        inside = tuple(i for i, row in self._near_towns if answers[row] == sign)
         others = tuple(i for i, row in self._near_towns if answers[row] != sign)
         key = inside, others, max(self._unsure_ft, accuracy), municipal
         if key not in self._in_towns:
@@ -429,8 +425,11 @@ class Grounds:
     ) -> shapely.Geometry:
         assert self.towns is not None  # noqa: S101 - the caller looked
         layer = self.towns.layer
-        if not inside:
+        if not inside or (municipal and not any(shapely.intersects(layer.geometry(i), self.frame) for i in inside)):
             return _NOTHING
+        if municipal and self._unsure_ft > (layer.manifest.accuracy_ft or 0.0):
+            # Wherever the place is that is meant, it is in one of them: what is not told so is no municipality.
+            return self._drawn(layer, np.array(inside), -tolerance)
         within = self._land if municipal else self.frame
         if not others:
             found = within
@@ -439,9 +438,6 @@ class Grounds:
             found = self._without(without) if within is self.frame else shapely.difference(within, without)
         else:
             found = self._drawn(layer, np.array(inside), 0.0)
-        if municipal and self._unsure_ft > (layer.manifest.accuracy_ft or 0.0):
-            every = self._drawn(layer, np.array([*inside, *others]), -self._unsure_ft)
-            found = every if found is self.frame else shapely.intersection(found, every)
         return found
 
     @cached_property

@@ -294,7 +294,9 @@ def _perhaps_nowhere(
 ) -> _Found:
     """Make a place uncertain that, known to so many feet, may lie outside every municipality: in water, or abroad."""
     ground = shapely.union_all([layer.geometry(int(features[p])) for p in found.candidates])
-    if shapely.covers(ground, shapely.buffer(place, slack_ft / FT_PER_FTUS)):
+    # A disc around it would be drawn with corners, and a little too small.
+    away_ft = float(shapely.distance(shapely.boundary(ground), place)) * FT_PER_FTUS
+    if away_ft >= slack_ft and shapely.covers(ground, place):
         return found
     return replace(
         found,
