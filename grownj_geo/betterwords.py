@@ -38,6 +38,9 @@ WHOLE_STATE_FT = 1_000_000.0
 """Farther than any two places of New Jersey are from each other."""
 
 _READABLE, _HALF_FT = 2, 0.5
+_SAME_FT = 2.0
+"""Ways whose feet differ by no more than by how far beyond a line a site is moved, and by rounding, are as far."""
+
 _AS_NEAR_FT, _PLANAR_ERROR = 5.0, 2e-4
 
 
@@ -178,6 +181,8 @@ def step_words(
         words = f"{feet(value)} from its nearest part to {to}, {feet(high)} to move it there"
     else:
         words = f"{feet(value)} to {to}"
+        if feet(value) != feet(high) and high > value + _SAME_FT:
+            words += f" as computed, surely {feet(high)}"
     words += f" ({why})" if why else ""
     if there == "no":
         return f"{words}; not enough by itself"
@@ -207,6 +212,8 @@ def none_words(line: Better) -> str:
         return "no single line that could be measured is enough"
     if within >= WHOLE_STATE_FT:
         return "no place in New Jersey is surely enough"
+    if within < _HALF_FT:
+        return "whether a place is surely enough was not searched to the end"
     return f"no place within {feet(within)} is surely enough; not searched further"
 
 
@@ -214,7 +221,7 @@ def _ways(line: Better) -> str:
     enough = line.nearest
     perhaps = next((step for step in line.steps if step.there == "undetermined"), None)
     parts = [none_words(line)] if enough is None else [enough.words]
-    if perhaps is not None and (enough is None or perhaps.enough_ft < enough.enough_ft):
+    if perhaps is not None and (enough is None or not is_nearest(enough.enough_ft, perhaps.enough_ft)):
         parts.append("perhaps " + perhaps.words)
     return "; ".join(parts)
 
@@ -222,13 +229,29 @@ def _ways(line: Better) -> str:
 def at_most_words(words: str, none_within_ft: float) -> str:
     """Return the words of a step so that they do not say that it is the nearest.
 
+    Parameters
+    ----------
+    words
+        As `step_words` gives them: the last distance before the area of the law is what surely is enough.
+    none_within_ft
+        No place is nearer than this.
+
     Examples
     --------
     >>> at_most_words("1,240 ft to Trenton City", 900.0)
     'at most 1,240 ft to Trenton City; not searched further than 900 ft'
+    >>> at_most_words("1,240 ft to Trenton City as computed, surely 1,300 ft", 0.2)
+    '1,240 ft to Trenton City as computed, surely at most 1,300 ft; a nearer place was not looked for'
     """
-    most = "at most " if words[0].isdigit() else ""
-    return f"{most}{words}; not searched further than {feet(none_within_ft)}"
+    surely = " as computed, surely "
+    if surely in words:
+        words = words.replace(surely, f"{surely}at most ", 1)
+    elif words[0].isdigit():
+        words = "at most " + words
+    searched = "a nearer place was not looked for"
+    if none_within_ft >= _HALF_FT:
+        searched = f"not searched further than {feet(none_within_ft)}"
+    return f"{words}; {searched}"
 
 
 def all_words(better: Sequence[Better], floor: int | None, *, lines: bool, placed: bool) -> str:

@@ -43,6 +43,7 @@ from grownj_geo.betterwords import (
     all_words,
     at_most_words,
     better_words,
+    is_nearest,
     step_words,
 )
 from grownj_geo.categoryfinding import need_words
@@ -93,6 +94,8 @@ class Finder:
     most_vertices
         How much ground is drawn for one site at most, in vertices of the features it is drawn from. What was not
         searched for that is said.
+    kept_towns
+        What clauses come to in each municipality, by the facts that are stated; of a few sets of facts.
 
     Notes
     -----
@@ -101,8 +104,10 @@ class Finder:
 
     engine: Engine
     most_vertices: int = field(default=MOST_VERTICES, kw_only=True)
-    _municipal: OrderedDict[tuple[tuple[str, FactValue], ...], Towns | None] = field(default_factory=OrderedDict)
-    _lock: Lock = field(default_factory=Lock)
+    kept_towns: OrderedDict[tuple[tuple[str, FactValue], ...], Towns | None] = field(
+        init=False, repr=False, default_factory=OrderedDict
+    )
+    _lock: Lock = field(init=False, repr=False, default_factory=Lock)
 
     def find(self, site: Site, *, areas: Sequence[str] = ()) -> NextBetter:
         """Return the better lines of one site.
@@ -133,12 +138,12 @@ class Finder:
     def _towns(self, site: Site) -> Towns | None:
         facts = tuple(sorted((name, value) for name, value in site.facts.items() if name in self._municipal_facts))
         with self._lock:
-            if facts not in self._municipal:
-                self._municipal[facts] = towns_of(self.engine, facts)
-                if len(self._municipal) > _MOST_TOWNS:
-                    self._municipal.popitem(last=False)
-            self._municipal.move_to_end(facts)
-            return self._municipal[facts]
+            if facts not in self.kept_towns:
+                self.kept_towns[facts] = towns_of(self.engine, facts)
+                if len(self.kept_towns) > _MOST_TOWNS:
+                    self.kept_towns.popitem(last=False)
+            self.kept_towns.move_to_end(facts)
+            return self.kept_towns[facts]
 
 
 @dataclass
@@ -332,6 +337,10 @@ class _Call:
                 step = self._told(run, site, has, way, tried.move, enough_ft=tried.feet, area=area, there="yes")
                 steps = tuple(_few([step, *line.steps]))
                 break
+        surest = next((step for step in steps if step.there == "yes"), None)
+        if surest is not None:
+            # A little deeper in the same ground it is a yes: that it is open before is nothing to be told.
+            steps = tuple(step for step in steps if step.there == "yes" or not _same_way(step, surest))
         none_within = min((searched[name] for name in names if name in searched), default=None)
         if none_within is not None and not np.isfinite(none_within):
             none_within = WHOLE_STATE_FT
@@ -473,6 +482,12 @@ def _gained(here: Evaluation, there: Evaluation, clause: Clause) -> Iterator[str
             yield category.label
     for child in clause.active:
         yield from _gained(here, there, child)
+
+
+def _same_way(step: Step, other: Step) -> bool:
+    """Return whether a way leads to what another one leads to, and is not nearer."""
+    alike = (step.layer, step.feature) == (other.layer, other.feature)
+    return alike and is_nearest(other.enough_ft, step.enough_ft)
 
 
 def _facts_of(clause: Clause) -> tuple[str, ...]:

@@ -53,7 +53,7 @@ def grounds_of(rule: Any, *, unsure_ft: float = 0.0, with_towns: bool = False, *
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("unsure_ft", [0.0, 100.0])
+@pytest.mark.parametrize("unsure_ft", [0.0, 100.0, 500.0, 3000.0])
 @pytest.mark.parametrize(
     "rule",
     [

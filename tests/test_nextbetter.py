@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import cos, isfinite, pi, sin
 from typing import TYPE_CHECKING, Any
@@ -14,6 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from grownj_geo.atlas import Atlas, load_atlas
+from grownj_geo.bettersearch import MOST_VERTICES
 from grownj_geo.betterways import BEYOND_FT
 from grownj_geo.bulk import evaluate_many
 from grownj_geo.candidates import Candidate
@@ -548,8 +551,59 @@ def test_a_search_that_was_broken_off_says_at_most() -> None:
     assert line.at_most
     assert line.none_within_ft == 0.0
     assert line.nearest is not None
-    assert line.nearest.words == "at most 2,500 ft to METROPOLITAN (line_3); not searched further than 0 ft"
+    assert line.nearest.words == "at most 2,500 ft to METROPOLITAN (line_3); a nearer place was not looked for"
     assert found.words.endswith("a nearer place may have it")
+
+
+def claimed_ft(words: str) -> float:
+    """Return the largest distance that some words say is enough."""
+    said = re.findall(r"([\d.,]+) (ft|miles?)", words.split(" (", maxsplit=1)[0])
+    return max(float(number.replace(",", "")) * (5280 if unit.startswith("mile") else 1) for number, unit in said)
+
+
+@pytest.mark.parametrize("most_vertices", [MOST_VERTICES, 40_000, 0])
+@pytest.mark.parametrize("unsure_ft", [0.0, 50.0, 1000.0])
+def test_what_is_said_to_be_enough_is_not_nearer_than_where_surely_no_place_is(
+    engine: Engine, unsure_ft: float, most_vertices: int
+) -> None:
+    finder = Finder(engine, most_vertices=most_vertices)
+    told = 0
+    for place in [(39.9, -74.9), (38.98, -74.85), (40.567092, -74.320347)]:
+        for line in finder.find(Site.from_lonlat(place[1], place[0], uncertainty_ft=unsure_ft)).lines:
+            if line.nearest is not None and line.none_within_ft is not None:
+                # Two digits of miles are printed, and whole feet.
+                rounded = 0.005 * 5280 if line.none_within_ft > 2640 else 0.5
+                assert claimed_ft(line.nearest.words) >= line.none_within_ft - rounded - 2 * BEYOND_FT, line.words
+                told += 1
+    assert told
+
+
+@pytest.mark.parametrize(("unsure_ft", "least_ft"), [(500.0, 0.0), (3000.0, 42.0)])
+def test_a_place_known_to_many_feet_is_searched_to_the_end(engine: Engine, unsure_ft: float, least_ft: float) -> None:
+    """Of a curve drawn with few corners the search was broken off, and named a place farther away."""
+    found = next_better(engine, Site.from_lonlat(-74.320347, 40.567092, uncertainty_ft=unsure_ft))
+    assert found.lines
+    for line in found.lines:
+        assert line.nearest is not None
+        assert not line.at_most, line.words
+        assert line.none_within_ft is not None
+        assert line.none_within_ft >= least_ft
+        there = Site.from_lonlat(line.nearest.longitude, line.nearest.latitude, uncertainty_ft=unsure_ft)
+        assert (floor_of(engine, there) or 0) >= (line.dollars or 0)
+
+
+def test_one_finder_answers_several_threads_at_once(engine: Engine) -> None:
+    sites = [Site.from_lonlat(-74.6 + 0.01 * i, 40.35, uncertainty_ft=10.0 * i) for i in range(6)]
+    alone = [next_better(engine, site_) for site_ in sites]
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(Finder(engine).find, sites)) == alone
+
+
+def test_what_municipalities_come_to_is_kept_for_a_few_sets_of_facts(engine: Engine) -> None:
+    finder = Finder(engine)
+    for sqft in range(10):
+        finder.find(site(shapely.Point(X, Y), facts={"vacant_building_sqft": float(sqft)}))
+    assert len(finder.kept_towns) == 8
 
 
 def test_two_lists_of_clauses_at_one_place_under_the_shipped_law(engine: Engine) -> None:
