@@ -54,6 +54,7 @@ _FAULTS = (
     OSError, ValueError, EOFError, MemoryError, csv.Error, struct.error, zlib.error, lzma.LZMAError, zipfile.BadZipFile,
     sqlite3.Error, ExpatError, LookupError,
     # Of zip files: a password that is asked for, a way to pack that is not known. Of JSON: lists in lists in lists.
+    # And all of GDAL.
     RuntimeError,
     # Of pages: a declaration that HTML's reader does not know.
     AssertionError,
@@ -223,11 +224,6 @@ def added_by_others(path: Path) -> list[str] | None:
         return _added(path, head) if head else []
     except _FAULTS:
         return None
-    except Exception as error:
-        # GDAL's and Arrow's own errors: their modules are not imported here for the files that need neither.
-        if type(error).__module__.partition(".")[0] not in {"pyogrio", "pyarrow"}:
-            raise
-        return None
 
 
 def _added(path: Path, head: bytes) -> list[str] | None:
@@ -257,7 +253,11 @@ def _has_mark(path: Path, head: bytes) -> bool:
 
 
 def _own_parquet(path: Path) -> bool:
-    import pyarrow.parquet as pq  # noqa: PLC0415 - only where a table is there
+    import pyarrow as pa  # noqa: PLC0415 - only where a table is there
+    import pyarrow.parquet as pq  # noqa: PLC0415 - same
 
-    metadata = pq.read_schema(path).metadata or {}
+    try:
+        metadata = pq.read_schema(path).metadata or {}
+    except pa.ArrowException:
+        return False
     return bool(metadata.get(b"written_by") == WRITTEN_BY.encode())

@@ -14,7 +14,7 @@ import pyogrio
 import pytest
 import shapely
 from few_tables import example_areas, example_sites
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -161,6 +161,7 @@ def test_a_column_behind_those_of_a_table_is_somebodys(exported: Path, tmp_path:
     assert not is_own(path)
 
 
+@settings(deadline=None, max_examples=40)
 @given(data=st.data())
 @pytest.mark.parametrize("name", ["areas.gpkg", "areas.shp.zip", "areas.kmz", "out.xlsx", "out.csv"])
 def test_whatever_is_damaged_looking_at_it_never_fails(
