@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from pathlib import Path
 
+    from grownj_geo.determine import Engine
+    from grownj_geo.nextbetter import Finder
     from grownj_geo.serveanswers import Answers, Terms
     from grownj_geo.serveasked import CreditAsk, ReportAsk, SiteAsk
     from grownj_geo.servegeo import DrawnAreas
@@ -153,6 +155,7 @@ class Helper:
 # -- in the process ------------------------------------------------------------------------------------
 
 _ANSWERS: list[Answers] = []
+_FINDERS: deque[Finder] = deque(maxlen=4)
 _MAKERS: OrderedDict[Any, Any] = OrderedDict()
 
 
@@ -185,10 +188,19 @@ def in_helper(work: Work[_ResultT], asked: SiteAsk, site: Site | None) -> _Resul
 
 def better(answers: Answers, asked: SiteAsk, site: Site | None) -> str | None:
     """Return how far the next better line is; None for a rulebook without lines."""
-    from grownj_geo.nextbetter import next_better  # noqa: PLC0415 - where the work is done
-
     engine = answers.engine(_terms(asked))
-    return next_better(engine, site or answers.site(asked)).words if engine.rulebook.tiers else None
+    return _finder(engine).find(site or answers.site(asked)).words if engine.rulebook.tiers else None
+
+
+def _finder(engine: Engine) -> Finder:
+    """Return what finds better lines under an engine: it knows what every municipality comes to by now."""
+    from grownj_geo.nextbetter import Finder  # noqa: PLC0415 - where the work is done
+
+    known = next((finder for finder in _FINDERS if finder.engine is engine), None)
+    if known is None:
+        known = Finder(engine)
+        _FINDERS.append(known)
+    return known
 
 
 def credits_in_helper(asked: CreditAsk, places: dict[str, SiteAsk], sites: dict[str, Site]) -> str:
