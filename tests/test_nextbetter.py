@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 import shapely
 from drawn import NEWARK, around, draw, drawn_book, drawn_category, site, stations
-from hypothesis import example, given, settings
+from hypothesis import Phase, example, given, reject, settings
 from hypothesis import strategies as st
 
 from grownj_geo.atlas import Atlas, load_atlas
@@ -420,7 +420,7 @@ worlds = st.builds(
     )
 )
 @given(worlds)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_no_place_of_a_grid_is_nearer_however_many_clauses_must_hold(world: World) -> None:
     shapes, more = apart(world.drawn), [(shape, {}) for shape in apart(world.others)]
     layers = (
@@ -433,9 +433,10 @@ def test_no_place_of_a_grid_is_nearer_however_many_clauses_must_hold(world: Worl
     holds_up(engine, at(*world.xy, uncertainty_ft=world.unsure_ft), world.turn)
 
 
+# Every municipality is asked about at thousands of places: to shrink a failing example would take minutes.
 @pytest.mark.slow
 @given(worlds)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15, deadline=None, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 def test_no_place_of_a_grid_is_nearer_where_a_municipality_must_hold_too(world: World) -> None:
     municipalities = municipal_engine().atlas.layer("municipalities")
     assert municipalities is not None
@@ -445,8 +446,12 @@ def test_no_place_of_a_grid_is_nearer_where_a_municipality_must_hold_too(world: 
         municipalities,
     )
     engine = engine_of(book((2, {"all": [LISTED, WITHIN, OUT]}), (3, {"all": [{"not": LISTED}, PA1]})), *layers)
-    x, y = world.xy
-    holds_up(engine, at(3 * x, 3 * y, uncertainty_ft=world.unsure_ft), world.turn)
+    where = at(3 * world.xy[0], 3 * world.xy[1], uncertainty_ft=world.unsure_ft)
+    try:
+        engine.run(where)
+    except OutsideNewJerseyError:
+        reject()  # over the bay, or in New York
+    holds_up(engine, where, world.turn)
 
 
 @pytest.mark.parametrize(
