@@ -31,7 +31,7 @@ __all__ = ["MOST_ASKED", "MOST_VERTICES", "Search"]
 MOST_VERTICES = 1_500_000
 """Of one site no more is drawn than from so many vertices, all lines together: there a search ends, and says so."""
 
-MOST_ASKED = 60
+MOST_ASKED = 90
 """Of one site no more places than these are asked about, all lines together."""
 
 _FIRST_FT = 5_000.0
@@ -135,7 +135,8 @@ class Search:
 
     def _in(self, grounds: Grounds, clause: Clause, ask: Callable[[XY], bool], limit_ft: float) -> Found:
         ground = grounds.on_land(grounds.of(clause))
-        turns = min(MOST_TURNS, self.most_asked)
+        # No square uses up what the others need.
+        turns = min(MOST_TURNS // 3, self.most_asked)
         return nearest_place(ground, self.point, ask, limit_ft=limit_ft, most_turns=turns)
 
     # -- squares --------------------------------------------------------------------------------------
