@@ -398,3 +398,16 @@ def test_many_at_once_are_what_each_is_alone(atlas: Atlas) -> None:
         assert table.codes_of(i) == alone.codes_of(0)
         assert table.neighbours[i] == alone.neighbours[0]
         np.testing.assert_allclose(table.shares_of(i), alone.shares_of(0))
+
+
+@pytest.mark.parametrize(("share_of_the_slack", "kind"), [(0.9995, "uncertain"), (1.0005, "certain")])
+def test_whether_a_place_may_be_in_the_water_is_a_question_of_distance(share_of_the_slack: float, kind: str) -> None:
+    # Turned so that a disc that is drawn with 64 corners has the middle of a side towards the shore: 1.2 ft short.
+    turn, slack_ft = np.pi / 64, 1_000.0
+    land = shapely.affinity.rotate(shapely.box(X, Y, X + 20_000, Y + 20_000), turn, origin=(X, Y), use_radians=True)
+    layer = draw("municipalities", [(land, {"mun_code": "0408", "name": "Camden City", "county": "Camden"})])
+    off = share_of_the_slack * slack_ft / FT_PER_FTUS
+    along, inward = np.array([np.cos(turn), np.sin(turn)]), np.array([-np.sin(turn), np.cos(turn)])
+    place = np.array([X, Y]) + 10_000 * along + off * inward
+    found = place_sites(Atlas(layers=(layer,)), SiteTable.of([site(shapely.Point(*place), uncertainty_ft=slack_ft)]))
+    assert (found.kinds[0].value, found.may_be_nowhere(0)) == (kind, kind == "uncertain")
