@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import shapely
 
+from grownj_geo.betterclauses import deciding_below, one_is_enough
 from grownj_geo.betterways import where_of
 from grownj_geo.nodes import ContainsFeatureNode, ShareOver, SiteFactNode, Within
 from grownj_geo.place import OFFSHORE_LIMIT_FT
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from grownj_geo.layer import Layer
     from grownj_geo.nodes import Where
 
-__all__ = ["Chosen", "Grounds", "fewest_new"]
+__all__ = ["Chosen", "Grounds"]
 
 # More than the planar distance in EPSG:3424 is off inside New Jersey, and how much its scale differs within some miles.
 _PLANAR_ERROR, _SCALE_ERROR = 2e-4, 4e-5
@@ -122,8 +123,8 @@ class Grounds:
         if clause.operator == "not":
             return self.of(clause.children[0], -sign)
         if clause.operator in {"any", "all"}:
-            if _one_is_enough(clause, sign):
-                return self._joined(self.of(child, sign) for child in _deciding(clause, sign))
+            if one_is_enough(clause, sign):
+                return self._joined(self.of(child, sign) for child in deciding_below(clause, sign))
             return self._common(clause, sign)
         key = clause.content, sign
         if key not in self._leaves:
@@ -135,8 +136,8 @@ class Grounds:
         if clause.operator == "not":
             return self.may_hold(clause.children[0], -sign)
         if clause.operator in {"any", "all"}:
-            some = (self.may_hold(child, sign) for child in _deciding(clause, sign))
-            return any(some) if _one_is_enough(clause, sign) else all(some)
+            some = (self.may_hold(child, sign) for child in deciding_below(clause, sign))
+            return any(some) if one_is_enough(clause, sign) else all(some)
         key = clause.content, sign
         if key not in self._may:
             if clause.operator == "category":
@@ -241,7 +242,7 @@ class Grounds:
     def _common(self, clause: Clause, sign: int) -> shapely.Geometry:
         found: shapely.Geometry = self.frame
         # What is drawn from less comes first: often nothing is left for the others.
-        for child in sorted(_deciding(clause, sign), key=self._vertices):
+        for child in sorted(deciding_below(clause, sign), key=self._vertices):
             part = self.of(child, sign)
             if part is self.frame:
                 continue
@@ -450,52 +451,6 @@ class Grounds:
         if sum(map(shapely.area, parts)) > shapely.area(self.frame) * (1 - _FILLED):
             return self.frame
         return self._framed(parts)
-
-
-def _one_is_enough(clause: Clause, sign: int) -> bool:
-    return (clause.operator == "any") == (sign == 1)
-
-
-def _deciding(clause: Clause, sign: int) -> tuple[Clause, ...]:
-    """Return the clauses below one that can make it a yes, or a no; one only perhaps in force decides nothing."""
-    if _one_is_enough(clause, sign):
-        return tuple(child for child in clause.active if child.in_force == "yes")
-    return clause.active
-
-
-def fewest_new(clause: Clause, here: Evaluation, there: Evaluation, sign: int = 1) -> tuple[tuple[Clause, int], ...]:
-    """Return the fewest leaves that a clause owes its answer at another place to, and that are otherwise here.
-
-    Parameters
-    ----------
-    clause
-        It is a yes there, or (sign -1) a no.
-    here, there
-        The evaluations of both places.
-
-    Returns
-    -------
-    tuple
-        Each leaf with what it is there: 1 or -1.
-    """
-    if clause.operator == "category":
-        return fewest_new(there.bound.clauses[clause.content], here, there, sign)
-    if clause.operator == "not":
-        return fewest_new(clause.children[0], here, there, -sign)
-    if clause.operator in {"any", "all"}:
-        parts = [
-            fewest_new(child, here, there, sign)
-            for child in _deciding(clause, sign)
-            if there.answers.get(child.path) == sign
-        ]
-        if _one_is_enough(clause, sign):
-            return min(parts, key=len, default=())
-        alike: dict[str, tuple[Clause, int]] = {}
-        for part in parts:
-            for leaf, answer in part:
-                alike.setdefault(leaf.content, (leaf, answer))
-        return tuple(alike.values())
-    return () if here.answers.get(clause.path) == sign else ((clause, sign),)
 
 
 def _widened(ground: shapely.Geometry, by: float) -> shapely.Geometry:

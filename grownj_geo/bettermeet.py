@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import shapely
 
-from grownj_geo.betterground import Grounds, fewest_new
+from grownj_geo.betterclauses import fewest_new
+from grownj_geo.betterground import Grounds
 from grownj_geo.betterways import Way, degrees, where_of
 from grownj_geo.evidence import clause_label
 from grownj_geo.nearby import nearest_of

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import shapely
 
+from grownj_geo.betterclauses import clauses_below, facts_of
 from grownj_geo.bettermeet import way_to
 from grownj_geo.bettersearch import MOST_VERTICES, Search
 from grownj_geo.bettertowns import Towns, towns_of
@@ -53,7 +54,6 @@ from grownj_geo.evidence import clause_label, deciding_leaves, interval
 from grownj_geo.logic import Outcome
 from grownj_geo.measured import key_of
 from grownj_geo.nearby import nearest_of
-from grownj_geo.nodes import RatioNode, SiteFactNode
 from grownj_geo.units import geodesic_ft, to_working, towards
 from grownj_geo.whatif import deciding_sets
 from grownj_geo.words import feature_named
@@ -132,7 +132,10 @@ class Finder:
     def _municipal_facts(self) -> frozenset[str]:
         """The facts that a clause reads: on no other depends what it comes to in a municipality."""
         return frozenset(
-            name for top in self.engine.bound.clauses.values() for clause in _below(top) for name in _facts_of(clause)
+            name
+            for top in self.engine.bound.clauses.values()
+            for clause in clauses_below(top)
+            for name in facts_of(clause)
         )
 
     def _towns(self, site: Site) -> Towns | None:
@@ -488,18 +491,6 @@ def _same_way(step: Step, other: Step) -> bool:
     """Return whether a way leads to what another one leads to, and is not nearer."""
     alike = (step.layer, step.feature) == (other.layer, other.feature)
     return alike and is_nearest(other.enough_ft, step.enough_ft)
-
-
-def _facts_of(clause: Clause) -> tuple[str, ...]:
-    if isinstance(clause.node, SiteFactNode):
-        return (clause.node.site_fact.name,)
-    return (clause.node.ratio.part, *clause.node.ratio.whole) if isinstance(clause.node, RatioNode) else ()
-
-
-def _below(clause: Clause) -> Iterator[Clause]:
-    yield clause
-    for child in clause.children:
-        yield from _below(child)
 
 
 def _few(steps: Sequence[Step]) -> list[Step]:

@@ -10,7 +10,8 @@ import shapely
 from drawn import NEWARK, draw, drawn_book, site, stations
 
 from grownj_geo.atlas import Atlas, load_atlas
-from grownj_geo.betterground import Grounds, fewest_new
+from grownj_geo.betterclauses import fewest_new
+from grownj_geo.betterground import Grounds
 from grownj_geo.bettertowns import towns_of
 from grownj_geo.determine import Engine
 from grownj_geo.units import to_working
