@@ -246,7 +246,9 @@ class Answers:
 
     def mark(self, terms: Terms) -> str:
         """Return what tells layers, editions, rules and readings of some terms from others."""
-        engine = self.engine(terms)
+        return self._mark_of(self.engine(terms), terms)
+
+    def _mark_of(self, engine: Engine, terms: Terms) -> str:
         found = self._marks.get(terms)
         if found is None:
             if len(self._marks) >= _MOST_MARKS:
@@ -273,9 +275,10 @@ class Answers:
             As `locate` and `Engine.determine`.
         """
         terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
+        # Once for all of the answer: a layer that is added meanwhile must not put its tag on an answer without it.
         engine = self.engine(terms)
-        site = self.site(asked) if site is None else site
-        tag = self.tag(terms, site)
+        site = site_of(asked, Directory(engine.atlas)) if site is None else site
+        tag = self._tag(engine, terms, site)
         if known_tag is not None and tag in known_tag:
             return tag
         found = self._kept.get(tag)
@@ -300,11 +303,11 @@ class Answers:
         terms = terms_of(asked.as_of, asked.rulebook, asked.readings, strict=asked.strict)
         return site_of(asked, Directory(self.engine(terms).atlas))
 
-    def tag(self, terms: Terms, site: Site) -> str:
-        """Return the entity tag of an answer."""
+    def _tag(self, engine: Engine, terms: Terms, site: Site) -> str:
+        """Return the entity tag of an engine's answer."""
         place = b"" if site.geometry is None else shapely.to_wkb(site.geometry)
         said = (site.typed, site.located_by, site.uncertainty_ft, site.mun_code, site.mun_basis, site.pins, site.notes)
-        parts = (self.mark(terms), said, sorted(site.facts.items()))
+        parts = (self._mark_of(engine, terms), said, sorted(site.facts.items()))
         digest = hashlib.sha256(repr(parts).encode())
         digest.update(place)
         return f'"{digest.hexdigest()[:32]}"'

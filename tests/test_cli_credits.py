@@ -175,15 +175,17 @@ def test_the_help_of_a_table_says_what_becomes_of_the_file_and_of_rows_without_a
     assert "is replaced, once the new one is whole" in words
     assert "0 every row came out; those without an answer say why" in words
     source, target = tmp_path / "projects.csv", tmp_path / "credits.csv"
-    before = "credit_problem,credit_eligible\nkept,\n"
-    target.write_text(before)
+    rows = (
+        "industry,premises,construction,gross_leasable_sqft,similar_use_percent,new_jobs,retained_jobs,"
+        "capital_investment\nmanufacturing,industrial,rehabilitation,50000,100,{jobs},0,1000000\n"
+    )
+    source.write_text(rows.format(jobs=40))
+    assert run("batch", source, "-o", target).exit_code == 0
+    before = target.read_text()
     source.write_text("project\nA\n")
     assert run("batch", source, "-o", target).exit_code == 2
     assert target.read_text() == before
-    source.write_text(
-        "industry,premises,construction,gross_leasable_sqft,similar_use_percent,new_jobs,retained_jobs,"
-        "capital_investment\nmanufacturing,industrial,rehabilitation,50000,100,many,0,1000000\n"
-    )
+    source.write_text(rows.format(jobs="many"))
     done = run("batch", source, "-o", target)
     assert (done.exit_code, "1 rows, 0 answered" in done.stderr) == (0, True)
     assert "many" in target.read_text()
