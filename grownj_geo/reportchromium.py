@@ -27,6 +27,7 @@ _POLL_S = 0.1
 _SETTLED_S = 3.0
 _END = b"%%EOF"
 _DATES = re.compile(rb"/(CreationDate|ModDate) \(D:[^)]{8,}\)")
+_NODES = re.compile(rb"\(node([0-9]{8})\)")
 _WRITER = PDF_MARK.encode()
 _OPTIONS = (
     "--headless=new",
@@ -95,14 +96,21 @@ def print_page(page: str, browser: str, *, timeout_s: float) -> bytes:
 def undated(pdf: bytes) -> bytes:
     """Return a PDF that says by what it was written and not when, so that equal reports are equal bytes.
 
+    A browser counts the parts of a page as it makes them, and sometimes one more; here they are counted from 1.
+
     Examples
     --------
     >>> undated(b"<< /CreationDate (D:20170417) /Title (a) >>")
     b'<< /WrittenBy (grownj-geo)    /Title (a) >>'
+    >>> undated(b"/ID (node00000023) /Headers [(node00000023)] /ID (node00000026)")
+    b'/ID (node00000001) /Headers [(node00000001)] /ID (node00000002)'
     """
     # As long as before: every other part stays where the file's own table says that it is.
     told = _DATES.sub(lambda found: _WRITER.ljust(len(found.group()))[: len(found.group())], pdf, count=1)
-    return _DATES.sub(lambda found: b" " * len(found.group()), told)
+    told = _DATES.sub(lambda found: b" " * len(found.group()), told)
+    # In their order, by which readers look them up.
+    numbers = {node: b"(node%08d)" % rank for rank, node in enumerate(sorted(set(_NODES.findall(told))), start=1)}
+    return _NODES.sub(lambda found: numbers[found.group(1)], told)
 
 
 def _run(command: list[str], target: Path, log: Path, timeout_s: float) -> str:
