@@ -1,8 +1,8 @@
 // What credit a project could have at the site: its form is made from what the service takes, its result stands beside the
 // findings. The project stays in this tab: it is in no link, and gone when the page is closed.
 import { call, Problem } from "./api.js";
-import { byId, button, make, openDialog, plain, say } from "./dom.js";
-import { fault, fieldOf, markFault, sent } from "./form.js";
+import { byId, button, make, plain, say } from "./dom.js";
+import { fault, fieldOf, markFault, openForm, sent } from "./form.js";
 import { creditCard } from "./creditcard.js";
 import { toBody } from "./question.js";
 
@@ -142,15 +142,7 @@ export function readyCredits({ apply }) {
   }
 
   async function open() {
-    problem.textContent = "";
-    openDialog(dialog);
-    try {
-      await vocabulary();
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      problem.textContent = error.message;
-      return;
-    }
+    if (!(await openForm(dialog, problem, vocabulary))) return;
     if (values !== null) return;
     values = empty();
     show();

@@ -1,7 +1,7 @@
 // The form of site facts, made from the vocabulary: what a map cannot show, asked in the vocabulary's own questions.
-import { call, Problem } from "./api.js";
-import { byId, count, make, openDialog } from "./dom.js";
-import { fault, fieldOf, markFault, unlike } from "./form.js";
+import { call } from "./api.js";
+import { byId, count, make } from "./dom.js";
+import { fault, fieldOf, markFault, openForm, unlike } from "./form.js";
 
 const LEFT = "This is as you left it; it counts once you use these facts.";
 
@@ -95,16 +95,8 @@ export function readyFacts({ apply }) {
     const left = resumed(question.facts);
     wanted = needs;
     labels = names;
-    problem.textContent = "";
     find.value = "";
-    openDialog(dialog);
-    try {
-      await vocabulary();
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      problem.textContent = error.message;
-      return;
-    }
+    if (!(await openForm(dialog, problem, vocabulary))) return;
     const unknown = Object.keys(values).filter((name) => !known.some((fact) => fact.name === name));
     if (unknown.length > 0) {
       problem.textContent = "There is no fact " + unknown.join(", ") + "; it is left out.";

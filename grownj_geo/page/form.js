@@ -1,5 +1,6 @@
 // Fields of forms, made from what the service says of each: how it is asked, what it may be, in which unit.
-import { make } from "./dom.js";
+import { Problem } from "./api.js";
+import { make, openDialog } from "./dom.js";
 
 const BOOLEANS = [
   ["", "not stated"],
@@ -10,6 +11,20 @@ const NUMBER = /^[+-]?(\d{1,3}(,\d{3})+|\d+)(\.\d*)?$/;
 const KINDS = { date: "date", number: "text", text: "text" };
 
 export const plainName = (name) => name.replaceAll("_", " ");
+
+// Opens a form whose questions come from the service; false where they do not come, which the form then says itself.
+export async function openForm(dialog, problem, questions) {
+  problem.textContent = "";
+  openDialog(dialog);
+  try {
+    await questions();
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error;
+    problem.textContent = error.message;
+    return false;
+  }
+  return true;
+}
 
 // One field: `change` is told each text, the empty one for what is not stated.
 export function fieldOf(field, { id, value, change, notes = [], about = null }) {

@@ -1,7 +1,7 @@
 // The form of the open questions of the law: the ways to read each, as the service lists them, and the one that is taken.
-import { call, Problem } from "./api.js";
-import { byId, make, openDialog } from "./dom.js";
-import { plainName, unlike } from "./form.js";
+import { call } from "./api.js";
+import { byId, make } from "./dom.js";
+import { openForm, plainName, unlike } from "./form.js";
 
 export function readyReadings({ apply }) {
   const dialog = byId("readings");
@@ -104,15 +104,7 @@ export function readyReadings({ apply }) {
     const now = JSON.stringify(question.readings);
     if (began !== now) chosen = { ...question.readings };
     began = now;
-    problem.textContent = "";
-    openDialog(dialog);
-    try {
-      await vocabulary();
-    } catch (error) {
-      if (!(error instanceof Problem)) throw error;
-      problem.textContent = error.message;
-      return;
-    }
+    if (!(await openForm(dialog, problem, vocabulary))) return;
     show(record);
     byId("readings-found").textContent = unlike(chosen, question.readings)
       ? "This is as you left it; it counts once you use these readings."
